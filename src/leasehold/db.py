@@ -1,0 +1,130 @@
+"""The way to PostgreSQL: one pool, one transaction per use case, one organisation per transaction."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib import resources
+from typing import Any, LiteralString, Self, cast
+from uuid import UUID
+
+from psycopg import AsyncConnection, sql
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import TransactionStatus
+from psycopg_pool import AsyncConnectionPool
+
+Conn = AsyncConnection[tuple[Any, ...]]
+
+# The role every request works as: it owns nothing and row-level security binds it.
+APP_ROLE = "leasehold_app"
+# The role for what crosses organisations (who is this token, sweeping): only what it is granted, table by table.
+SYSTEM_ROLE = "leasehold_system"
+
+_SESSION = {
+    "role": APP_ROLE,
+    "timezone": "UTC",
+    "statement_timeout": "30s",
+    "lock_timeout": "10s",
+    "idle_in_transaction_session_timeout": "60s",
+}
+
+
+_ROLE = """
+SELECT rolsuper OR rolbypassrls,
+       EXISTS (SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind = 'r')
+  FROM pg_roles
+ WHERE rolname = current_user
+"""
+
+
+class RollBack(Exception):
+    """Raised inside a transaction to take it back and go on after it, as a dry run does."""
+
+
+class WallMissing(Exception):
+    """The role requests work as is not bound by row-level security; nothing would keep organisations apart."""
+
+
+def queries(package: str) -> Mapping[str, LiteralString]:
+    """The named statements of a feature's `queries.sql`."""
+    text = resources.files(package).joinpath("queries.sql").read_text(encoding="utf-8")
+    found: dict[str, LiteralString] = {}
+    for block in re.split(r"^-- name: ", text, flags=re.MULTILINE)[1:]:
+        name, _, statement = block.partition("\n")
+        if name in found:
+            raise ValueError(f"{package}/queries.sql names {name!r} twice")
+        found[name] = cast("LiteralString", statement.strip())
+    return found
+
+
+class Database:
+    """A pool of connections that work as the bound role, and the two kinds of transaction there are."""
+
+    def __init__(self, url: str, pool_size: int) -> None:
+        options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
+        self.pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
+            make_conninfo(url, options=options, application_name="leasehold", tcp_user_timeout=15000),
+            kwargs={"autocommit": True},
+            min_size=min(4, pool_size),
+            max_size=pool_size,
+            timeout=5.0,
+            max_waiting=1000,
+            open=False,
+            name="leasehold",
+        )
+
+    async def open(self) -> None:
+        await self.pool.open(wait=True, timeout=15.0)
+        if problem := await self.role_problem():
+            await self.close()
+            raise WallMissing(problem)
+
+    async def close(self) -> None:
+        await self.pool.close(timeout=5.0)
+
+    async def role_problem(self) -> str | None:
+        """Why row-level security would not hold for the role we work as; None when it does."""
+        async with self.pool.connection() as conn:
+            row = await (await conn.execute(_ROLE, prepare=False)).fetchone()
+        return None if row == (False, False) else f"{APP_ROLE} is a superuser, may bypass row security, or owns tables."
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def transaction(self, organisation: UUID) -> AsyncIterator[Conn]:
+        """A transaction that sees and writes the rows of one organisation alone."""
+        start = sql.SQL("BEGIN; SET LOCAL leasehold.organisation = {}").format(sql.Literal(str(organisation)))
+        async with self._run(start) as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def system(self) -> AsyncIterator[Conn]:
+        """A transaction across organisations, for the few things that must be; `test_house.py` lists who may."""
+        start = sql.SQL("BEGIN; SET LOCAL ROLE {}").format(sql.Identifier(SYSTEM_ROLE))
+        async with self._run(start) as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def _run(self, start: sql.Composed) -> AsyncIterator[Conn]:
+        # BEGIN and the setting travel together: half of what row-level security costs is that second round trip.
+        async with self.pool.connection() as conn:
+            await conn.execute(start, prepare=False)
+            try:
+                yield conn
+            except RollBack:
+                await _roll_back(conn)
+            except BaseException:
+                await _roll_back(conn)
+                raise
+            else:
+                await conn.execute("COMMIT", prepare=False)
+
+
+async def _roll_back(conn: Conn) -> None:
+    # A connection that broke or still runs a statement has nothing to roll back here; the pool throws it away.
+    if conn.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+        await conn.execute("ROLLBACK", prepare=False)

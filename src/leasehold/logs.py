@@ -1,0 +1,82 @@
+"""Logs are events on standard error, and no secret gets into one."""
+
+import logging
+import re
+import sys
+from typing import Any
+
+import structlog
+from structlog.typing import EventDict, WrappedLogger
+
+# Whatever looks like one of our tokens, wherever it stands.
+_TOKEN = re.compile(r"lh_[A-Za-z0-9]{8,}")
+# userinfo in any URL: database and broker addresses carry passwords there.
+_USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
+_SECRET_KEYS = frozenset({"authorization", "cookie", "password", "secret", "set-cookie", "token", "storage_state"})
+HIDDEN = "[hidden]"
+
+
+def configure(level: str, style: str) -> None:
+    """Set up structlog, and send what libraries log through the same door."""
+    structlog.configure(
+        processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=_shared(),
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                redact,
+                _renderer(style),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    # These two say in prose what we log as events.
+    logging.getLogger("uvicorn.access").disabled = True
+    for chatty in ("uvicorn.error", "psycopg.pool", "yoyo.migrations"):
+        logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
+
+
+def get(name: str) -> structlog.stdlib.BoundLogger:
+    logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
+    return logger
+
+
+def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Hide what is named like a secret or looks like a token. The last line of defence, not the first."""
+    return {key: HIDDEN if key.lower() in _SECRET_KEYS else _clean(value) for key, value in event.items()}
+
+
+def _clean(value: Any) -> Any:
+    match value:
+        case str():
+            return _USERINFO.sub(f"{HIDDEN}@", _TOKEN.sub(HIDDEN, value))
+        case dict():
+            return {key: HIDDEN if str(key).lower() in _SECRET_KEYS else _clean(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_clean(inner) for inner in value]
+    return value
+
+
+def _shared() -> list[Any]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.stdlib.ExtraAdder(),
+    ]
+
+
+def _renderer(style: str) -> Any:
+    if style == "json":
+        return structlog.processors.JSONRenderer(default=str)
+    return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)

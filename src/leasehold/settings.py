@@ -1,0 +1,136 @@
+"""Every setting there is, read once at the start; nothing else in the house reads the environment."""
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+PREFIX = "LEASEHOLD_"
+CONFIG_FILE = "leasehold.toml"
+BOOTSTRAP_TOKEN = re.compile(r"lh_[A-Za-z0-9]{24,}\Z")
+
+
+class SettingsInvalid(Exception):
+    """Some setting is wrong; the message names each and says what it may be."""
+
+
+def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """A checkout keeps its data to itself; an installed leasehold has a folder of the user's, or of the system's."""
+    checkout = Path(__file__).parents[2]
+    if (checkout / "hatch_build.py").is_file():
+        return checkout / ".data"
+    if os.geteuid() == 0:
+        return Path("/var/lib/leasehold/default")
+    home = Path(environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return home / "leasehold"
+
+
+def _database_url(url: SecretStr) -> SecretStr:
+    if url.get_secret_value() and not re.match(r"postgres(ql)?://", url.get_secret_value()):
+        raise ValueError("must be empty (embedded PostgreSQL) or start with postgresql://")
+    return url
+
+
+class Settings(BaseSettings):
+    """How one leasehold process is set up. Each field is `LEASEHOLD_<NAME>` or a key of `leasehold.toml`."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True, env_ignore_empty=True)
+
+    data_dir: Path = Field(default_factory=default_data_dir)
+    """Where everything that must survive a restart is kept: the embedded database, keys, blobs."""
+
+    host: str = Field("127.0.0.1", min_length=1, max_length=253)
+    """The address the server listens on. Anything but loopback should stand behind TLS."""
+
+    port: int = Field(8700, ge=0, le=65535)
+    """The port the server listens on; 0 takes any free one."""
+
+    database_url: Annotated[SecretStr, AfterValidator(_database_url)] = SecretStr("")
+    """`postgresql://` address of the owner of the database; empty means embedded PostgreSQL in the data folder."""
+
+    database_pool_size: int = Field(16, ge=2, le=200)
+    """Connections one process keeps open to PostgreSQL at the most."""
+
+    bootstrap_token: SecretStr | None = None
+    """The admin token of organisation `default` on an empty database: `lh_` and at least 24 letters or digits."""
+
+    body_limit_bytes: int = Field(16 * 1024 * 1024, ge=1024, le=1024 * 1024 * 1024)
+    """The largest request body, counted as it arrives."""
+
+    receive_timeout_seconds: float = Field(10.0, gt=0, le=600)
+    """How long a client may take to send a request, plus one second for each 64 KiB of it."""
+
+    shutdown_timeout_seconds: int = Field(10, ge=0, le=600)
+    """How long requests under way may take to end once the server was told to stop."""
+
+    metrics_public: bool = False
+    """Serve `/metrics` without a token (for a scraper on a private network)."""
+
+    allow_special_hosts: bool = False
+    """Let a site live on `localhost`, `.local`, `.internal` and the like (for tests and intranets)."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least important events that are still logged."""
+
+    log_format: Literal["console", "json"] = "console"
+    """`console` for people, `json` for machines; both go to standard error."""
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, folder: Path) -> Path:
+        return folder.expanduser().absolute()
+
+    @field_validator("bootstrap_token")
+    @classmethod
+    def _is_a_token(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is not None and not BOOTSTRAP_TOKEN.match(token.get_secret_value()):
+            raise ValueError("must be lh_ followed by at least 24 letters or digits")
+        return token
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What the command line says stands over the environment, and that over the file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, CONFIG_FILE)
+
+
+def load(**given: Any) -> Settings:
+    """Read the settings; `given` (the command line's own) stand over all. Raises SettingsInvalid."""
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise SettingsInvalid("\n".join(_complaints(error))) from None
+    except ValueError as error:  # the file is no TOML; its message names the line
+        raise SettingsInvalid(f"{CONFIG_FILE} cannot be read: {error}") from None
+
+
+def _complaints(error: ValidationError) -> list[str]:
+    lines = []
+    for fault in error.errors(include_input=False, include_url=False, include_context=False):
+        name = str(fault["loc"][0])
+        message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        lines.append(f"{PREFIX}{name.upper()} {message} (or `{name}` in {CONFIG_FILE}).")
+    return lines
+
+
+def strangers(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """A sentence for each variable that looks like ours but is none: most often a typing error."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    return [_stranger(name, known) for name in sorted(environment) if name.startswith(PREFIX) and name not in known]
+
+
+def _stranger(name: str, known: set[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else "."
+    return f"{name} is not a setting and is ignored{hint}"
