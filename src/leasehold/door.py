@@ -1,0 +1,107 @@
+"""The door of every route: who is it, may they, and is what they bring strict JSON; only then is a handler called."""
+
+import hashlib
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, Final
+
+import orjson
+from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+from leasehold.auth import Permission, Tokens, for_request, require
+from leasehold.caller import Caller
+from leasehold.idempotency import Once
+from leasehold.problems import Problem, Unauthenticated
+from leasehold.strict import read_json
+
+PERMISSION_FIELD: Final = "x-permission"
+PROBLEMS_FIELD: Final = "x-problems"
+# What a route declares that needs no permission: nobody has to sign in, or everybody who has may. It must be said.
+PUBLIC: Final = "public"
+ANY_CALLER: Final = "any"
+
+
+class UndeclaredRoute(Exception):
+    """A route says nothing of who may use it. Give it `**allows(…)`."""
+
+
+def allows(permission: Permission | str, *kinds: type[Problem]) -> dict[str, Any]:
+    """What a route is declared with: who may use it, and the problems of its own that it can answer with."""
+    return {"openapi_extra": {PERMISSION_FIELD: str(permission), PROBLEMS_FIELD: [kind.slug() for kind in kinds]}}
+
+
+class _Guarded(Request):
+    """A request whose JSON was read and checked at the door."""
+
+    def __init__(self, request: Request, document: Any) -> None:
+        super().__init__(request.scope, request.receive)
+        self._body = b"" if document is None else b"{}"  # FastAPI asks whether there is one before it asks for JSON
+        self._document = document
+
+    async def json(self) -> Any:
+        return self._document
+
+
+class Door(APIRoute):
+    """A route that lets in only callers with the permission it declares, and only strict JSON."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        permission = (self.openapi_extra or {}).get(PERMISSION_FIELD)
+        if permission is None:
+            raise UndeclaredRoute(f"{sorted(self.methods or ())} {self.path} does not say who may use it")
+        inner = super().get_route_handler()
+
+        async def enter(request: Request) -> Response:
+            if permission != PUBLIC:
+                request.state.caller = await _admit(request, permission)
+            if self.body_field is None:
+                return await inner(request)
+            return await inner(_Guarded(request, await read_json(request)))
+
+        return enter
+
+
+async def _admit(request: Request, permission: str) -> Caller:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise Unauthenticated("Send a token as `Authorization: Bearer lh_…`.", headers={"WWW-Authenticate": "Bearer"})
+    tokens: Tokens = request.app.state.tokens
+    caller = for_request(await tokens.authenticate(token.strip()), request.scope["request_id"])
+    request.scope["caller_token"] = caller.token
+    if permission != ANY_CALLER:
+        require(caller, Permission(permission))
+    return caller
+
+
+def router(tag: str) -> APIRouter:
+    """A router of guarded routes under one OpenAPI tag."""
+    return APIRouter(tags=[tag], route_class=Door)
+
+
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+CallerDep = Annotated[Caller, Depends(_caller)]
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[!-~]+$",
+        description="Makes a repeat of this request harmless for 24 hours.",
+    ),
+]
+
+
+def once(caller: Caller, route: str, key: str | None, body: BaseModel) -> Once | None:
+    """What `Idempotency-Key` asks for; the body is compared after parsing, so spelling does not matter."""
+    if key is None or caller.token is None:
+        return None
+    canonical = orjson.dumps(body.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+    digest = hashlib.blake2b(canonical, digest_size=32, key=caller.digest_key).digest()
+    return Once(caller.organisation, caller.token, route, key, digest)
