@@ -1,0 +1,7 @@
+"""Front door of sites: places we collect from, and what their URLs are called."""
+
+from leasehold.sites.addresses import Registry
+from leasehold.sites.problems import SiteUnknown
+from leasehold.sites.service import Dependents, Sites
+
+__all__ = ["Dependents", "Registry", "SiteUnknown", "Sites"]
