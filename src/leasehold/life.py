@@ -1,0 +1,158 @@
+"""The life of a leasehold process: what it takes before it serves, and what it gives back however it ends."""
+
+import asyncio
+import fcntl
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from psycopg import OperationalError
+
+from leasehold import __version__, server
+from leasehold.app import build, edged
+from leasehold.auth import Tokens
+from leasehold.db import Database
+from leasehold.embedded import Embedded
+from leasehold.migrate import migrate
+from leasehold.settings import Settings
+
+
+class CannotStart(Exception):
+    """Something stands in the way; the message says what to do about it."""
+
+
+def signals_as_exit() -> None:
+    """Let SIGTERM and SIGINT unwind the stack, so that everything on the way is given back."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[str]:
+    """The owner's address of the database, with embedded PostgreSQL running behind it if none is configured."""
+    if url := settings.database_url.get_secret_value():
+        yield url
+        return
+    embedded = Embedded(settings.data_dir)
+    try:
+        yield embedded.start()
+    finally:
+        # An impatient second Ctrl-C must not leave PostgreSQL behind.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        embedded.stop()
+
+
+def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None]) -> None:
+    """Serve the API until SIGINT or SIGTERM. `up` is alone in its data folder; `serve` may have company."""
+    with _alone_if(verb == "up", settings.data_dir) as note:
+        listener = _listen(settings)
+        address = f"http://{_host(settings.host)}:{listener.getsockname()[1]}"
+        note(address)
+        with database(settings) as url:
+            token = _prepare(settings, url)
+            app = build(settings, url)
+
+            def ready() -> None:
+                say(_welcome(settings, address, token))
+                sys.stdout.flush()
+
+            def stopping() -> None:
+                app.state.health.is_draining = True
+
+            server.make(edged(app), settings, ready, stopping).run(sockets=[listener])
+
+
+def _prepare(settings: Settings, url: str) -> str | None:
+    """Migrate, and make the first admin of an empty database; returns the token if somebody must be told it."""
+    try:
+        migrate(url)
+    except OperationalError as error:
+        raise CannotStart(
+            f"LEASEHOLD_DATABASE_URL: the database does not answer ({str(error).splitlines()[0]})."
+        ) from None
+    given = settings.bootstrap_token.get_secret_value() if settings.bootstrap_token else None
+    return asyncio.run(_first_token(url, given))
+
+
+async def _first_token(url: str, given: str | None) -> str | None:
+    async with Database(url, pool_size=2) as db:
+        return await Tokens(db).bootstrap(given)
+
+
+def _welcome(settings: Settings, address: str, token: str | None) -> str:
+    lines = [f"leasehold {__version__} is up", "", f"  UI    {address}/ui/", f"  API   {address}/docs"]
+    if not settings.database_url.get_secret_value():
+        lines.append(f"  data  {settings.data_dir}")
+    if token:
+        lines += [
+            "",
+            "First start: this is the admin token. It is shown this once; keep it safe.",
+            "",
+            f"  {token}",
+            "",
+            "Paste it into the UI, or use it from a shell:",
+            f'  curl -H "Authorization: Bearer {token}" {address}/v2/sites',
+        ]
+    else:
+        lines += ["", "Sign in with a token you have; `leasehold tokens create --role admin` makes another."]
+    return "\n".join([*lines, "", "Ctrl-C stops it."])
+
+
+def _listen(settings: Settings) -> socket.socket:
+    try:
+        return server.listen(settings.host, settings.port)
+    except OSError as error:
+        raise CannotStart(
+            f"Cannot listen on {settings.host}:{settings.port} ({error.strerror}). "
+            "Choose another with --port or LEASEHOLD_PORT; --port 0 takes a free one."
+        ) from None
+
+
+def _host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+@contextmanager
+def _alone_if(wanted: bool, data_dir: Path) -> Iterator[Callable[[str], None]]:
+    """Hold the data folder against a second `up`, and leave word of who holds it."""
+    if not wanted:
+        yield lambda _address: None
+        return
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with (data_dir / "up.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CannotStart(_occupied(data_dir, lock)) from None
+
+        def note(address: str) -> None:
+            lock.truncate(0)
+            lock.write(json.dumps({"pid": os.getpid(), "address": address}))
+            lock.flush()
+
+        yield note
+
+
+def _occupied(data_dir: Path, lock: IO[str]) -> str:
+    lock.seek(0)
+    try:
+        holder = json.loads(lock.read())
+        where = f" at {holder['address']} (pid {holder['pid']})"
+    except ValueError:
+        where = ""
+    return (
+        f"leasehold is already running{where} with the data folder {data_dir}. "
+        "Use that one, stop it first, or choose another folder with --data."
+    )

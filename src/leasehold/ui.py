@@ -1,0 +1,61 @@
+"""Serves the built admin UI at /ui and the API's reference at /docs, both from this server alone."""
+
+from importlib import resources
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+# Everything comes from here and nothing is inlined, so injected markup has nothing to run.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
+# Files under assets/ carry a hash of their content in their names.
+_FOREVER = {"Content-Security-Policy": _POLICY, "Cache-Control": "public, max-age=31536000, immutable"}
+
+_NOT_BUILT = (
+    "<!doctype html><html lang=en><meta charset=utf-8><title>leasehold</title><h1>The UI is not built</h1>"
+    "<p>Run <code>make setup</code> in the checkout, or install the wheel, which carries it. "
+    "The API is at <a href=/docs>/docs</a>.</p></html>"
+)
+
+
+def folder() -> Path | None:
+    """Where the built UI is: inside the wheel, or in the checkout it was built in."""
+    package = Path(str(resources.files("leasehold")))
+    for candidate in (package / "_ui", package.parents[1] / "ui" / "dist"):
+        if (candidate / "index.html").is_file():
+            return candidate
+    return None
+
+
+def install(app: FastAPI) -> None:
+    """The UI is a plain Starlette route: it is public, static, and no part of the API's description."""
+    built = folder()
+
+    async def page(request: Request) -> Response:
+        return _serve(built, request.path_params.get("path", ""))
+
+    async def to_ui(_request: Request) -> Response:
+        return RedirectResponse("/ui/", headers={"Cache-Control": "no-cache"})
+
+    async def docs(_request: Request) -> Response:
+        return _serve(built, "docs.html")
+
+    app.router.routes.extend(
+        [Route("/", to_ui), Route("/docs", docs), Route("/ui", to_ui), Route("/ui/{path:path}", page)]
+    )
+
+
+def _serve(built: Path | None, path: str) -> Response:
+    if built is None:
+        return HTMLResponse(_NOT_BUILT, status_code=503, headers=_HEADERS)
+    file = (built / path).resolve()
+    if path and file.is_file() and file.is_relative_to(built.resolve()):
+        return FileResponse(file, headers=_FOREVER if path.startswith("assets/") else _HEADERS)
+    # Any other path is a page of the single-page app, which finds its own way.
+    return FileResponse(built / "index.html", headers=_HEADERS)
