@@ -12,6 +12,7 @@ from leasehold.auth import Tokens
 from leasehold.auth.router import routes as token_routes
 from leasehold.background import Background
 from leasehold.db import Database
+from leasehold.door import insist
 from leasehold.edge import Edge
 from leasehold.health import Health
 from leasehold.health.router import metrics_routes
@@ -37,7 +38,8 @@ def build(settings: Settings, database_url: str) -> FastAPI:
     background.add("sweep-idempotency-keys", sweep_keys, _SWEEP_EVERY_S)
 
     @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        insist(app.routes, ui.PAGES)
         await db.open()
         background.start()
         try:
@@ -61,11 +63,12 @@ def build(settings: Settings, database_url: str) -> FastAPI:
     app.state.health = Health(db, background)
     app.state.tokens = Tokens(db)
     app.state.sites = Sites(db, dependents={})
-    problems.install(app)
-    openapi.install(app)
-    for routes in (health_routes, metrics_routes(settings.metrics_public), token_routes, audit_routes, site_routes):
-        app.include_router(routes)
+    routers = (health_routes, metrics_routes(settings.metrics_public), token_routes, audit_routes, site_routes)
+    for router in routers:
+        app.include_router(router)
     ui.install(app)
+    openapi.install(app)
+    problems.install(app, [route for router in routers for route in router.routes])
     return app
 
 

@@ -1,13 +1,14 @@
 """The door of every route: who is it, may they, and is what they bring strict JSON; only then is a handler called."""
 
 import hashlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from typing import Annotated, Any, Final
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.routing import BaseRoute
 
 from leasehold.auth import Permission, Tokens, for_request, require
 from leasehold.caller import Caller
@@ -60,6 +61,15 @@ class Door(APIRoute):
             return await inner(_Guarded(request, await read_json(request)))
 
         return enter
+
+
+def insist(routes: Iterable[BaseRoute], pages: Collection[str]) -> None:
+    """Refuse to start with a route that is neither guarded nor one of the static `pages`."""
+    for route in routes:
+        if included := getattr(route, "original_router", None):
+            insist(included.routes, pages)
+        elif not isinstance(route, Door) and getattr(route, "path", None) not in pages:
+            raise UndeclaredRoute(f"{route!r} is not guarded; make its router with leasehold.door.router")
 
 
 async def _admit(request: Request, permission: str) -> Caller:

@@ -66,14 +66,14 @@ class Embedded:
         """Start PostgreSQL unless it runs; returns its address. The folder is made if it is not there."""
         self._data_dir.mkdir(parents=True, exist_ok=True)
         self._home = _home(self._data_dir)
-        self._programs = _programs()
+        self.programs = _programs()
         with self._changing():
             # Held until we leave or die, so that whoever leaves last knows. The kernel counts; nobody can forget.
             self._user = _open(self._data_dir / "postgres.users")
             fcntl.flock(self._user, fcntl.LOCK_SH)
             if not (self._home / "PG_VERSION").exists():
                 self._initialise()
-            if not self._is_running():
+            if not self.is_running():
                 self._boot()
             return self._ensure_database()
 
@@ -141,7 +141,7 @@ class Embedded:
         if file.exists() and psutil.pid_exists(self.pid):
             file.unlink()
 
-    def _is_running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether the pid file names a PostgreSQL of this folder; after a reboot it can name anybody."""
         try:
             process = psutil.Process(self.pid)
@@ -151,7 +151,8 @@ class Embedded:
 
     def _ensure_database(self) -> str:
         with self._connect() as conn:
-            if not conn.execute("SELECT FROM pg_database WHERE datname = %s::text", [DATABASE]).fetchone():
+            found = conn.execute("SELECT FROM pg_database WHERE datname = %s::text", [DATABASE]).fetchone()
+            if found is None:  # a row without columns is an empty tuple, and false
                 conn.execute(f'CREATE DATABASE "{DATABASE}"')
         return self.url(DATABASE)
 
@@ -178,7 +179,7 @@ class Embedded:
         # Output goes to a file: PostgreSQL would inherit a pipe and hold it open for ever.
         with tempfile.TemporaryFile() as output:
             done = subprocess.run(  # noqa: S603
-                [str(self._programs / program), *words],
+                [str(self.programs / program), *words],
                 stdout=output,
                 stderr=output,
                 cwd="/",

@@ -24,7 +24,9 @@ def configure(level: str, style: str) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    # Python's own answer to a line it cannot format is to print it raw, secrets and all.
+    logging.raiseExceptions = False
+    handler = _Stderr()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=_shared(),
@@ -39,10 +41,18 @@ def configure(level: str, style: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    # These two say in prose what we log as events.
+    # These say in prose what we log as events, or name URLs in full.
     logging.getLogger("uvicorn.access").disabled = True
-    for chatty in ("uvicorn.error", "psycopg.pool", "yoyo.migrations"):
+    for chatty in ("httpx", "uvicorn.error", "psycopg.pool", "yoyo.migrations"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
+
+
+class _Stderr(logging.StreamHandler[Any]):
+    """Writes to what standard error is now, not to what it was when logging was set up."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
 
 
 def get(name: str) -> structlog.stdlib.BoundLogger:

@@ -12,6 +12,7 @@ from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute, Match
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -185,13 +186,15 @@ def invalid(*faults: dict[str, str]) -> InvalidRequest:
     return InvalidRequest(f"{noun} wrong with this request; see `errors`.", errors=list(faults))
 
 
-def install(app: FastAPI) -> None:
-    """Make `app` answer every kind of error as a problem. Crashes are answered by the edge around it."""
+def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Make `app` answer every kind of error as a problem; `routes` are asked which methods a path takes."""
 
     async def refuse(request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            error = _wrong_method(routes, request)
         return answer(translate(error), request.scope.get("request_id"))
 
-    for kind in (Problem, RequestValidationError, HTTPException, *_DOWN):
+    for kind in (Problem, RequestValidationError, HTTPException, *_DOWN, Exception):
         app.add_exception_handler(kind, refuse)
     app.add_exception_handler(ClientDisconnect, _nobody_listens)
 
@@ -219,12 +222,16 @@ async def _nobody_listens(_request: Request, _error: Exception) -> Response:
     return Response(status_code=499)
 
 
+def _wrong_method(routes: Sequence[BaseRoute], request: Request) -> MethodNotAllowed:
+    # The framework names the methods of the first route with this path; there is a route for each.
+    here = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    methods = sorted({method for route in here for method in getattr(route, "methods", None) or ()})
+    return MethodNotAllowed(f"This path takes {', '.join(methods)}.", headers={"Allow": ", ".join(methods)})
+
+
 def _from_http(error: HTTPException) -> Problem:
-    headers = error.headers or {}
     if error.status_code == HTTPStatus.NOT_FOUND:
         return NotFound("There is nothing at this path. `/openapi.json` lists what there is.")
-    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        return MethodNotAllowed(f"This path takes {headers.get('Allow', 'other methods')}.", headers=headers)
     return MalformedRequest("The request could not be read.")
 
 

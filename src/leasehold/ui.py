@@ -24,6 +24,9 @@ _NOT_BUILT = (
 )
 
 
+PAGES = frozenset({"/", "/docs", "/ui", "/ui/{path:path}", "/openapi.json"})
+
+
 def folder() -> Path | None:
     """Where the built UI is: inside the wheel, or in the checkout it was built in."""
     package = Path(str(resources.files("leasehold")))

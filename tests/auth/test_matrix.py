@@ -1,0 +1,77 @@
+"""Every operation against every kind of caller: the matrix is made from the API's own description."""
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from leasehold.app import build
+from leasehold.auth import PERMISSIONS, Permission, Role
+from leasehold.door import ANY_CALLER, PERMISSION_FIELD, PUBLIC
+from leasehold.settings import Settings
+from tests.parts.house import House
+
+DOCUMENT: dict[str, Any] = build(Settings(), "postgresql://nowhere/nothing").openapi()
+OPERATIONS = [
+    (method.upper(), path, operation[PERMISSION_FIELD])
+    for path, operations in DOCUMENT["paths"].items()
+    for method, operation in operations.items()
+]
+IDS = [f"{method} {path}" for method, path, _ in OPERATIONS]
+
+
+async def call(client: httpx.AsyncClient, method: str, path: str) -> httpx.Response:
+    """The operation on something that is not there, with a body it must refuse: what matters comes before that."""
+    filled = re.sub(r"\{\w+\}", "nothing-here", path)
+    body: dict[str, Any] = {"json": []} if method in ("POST", "PUT", "PATCH") else {}
+    return await client.request(method, filled, **body)
+
+
+@pytest.mark.parametrize(("method", "path", "permission"), OPERATIONS, ids=IDS)
+async def test_who_has_no_token_gets_401_and_nothing_else(home: House, method: str, path: str, permission: str) -> None:
+    for client in (home.client(), home.client("lh_" + "0" * 42), home.client("nonsense")):
+        answer = await call(client, method, path)
+
+        assert (answer.status_code == 401) == (permission != PUBLIC), answer.text
+
+
+@pytest.mark.parametrize(("method", "path", "permission"), OPERATIONS, ids=IDS)
+async def test_every_role_may_what_its_permissions_say(home: House, method: str, path: str, permission: str) -> None:
+    for role in Role:
+        answer = await call(await home.caller(role), method, path)
+
+        may = permission in (PUBLIC, ANY_CALLER) or permission in PERMISSIONS[role]
+        assert (answer.status_code != 403) == may, f"{role}: {answer.text}"
+        if not may:
+            assert answer.json()["permission"] == permission
+
+
+@pytest.mark.parametrize(("method", "path", "permission"), OPERATIONS, ids=IDS)
+async def test_every_permission_but_the_one_is_not_enough(home: House, method: str, path: str, permission: str) -> None:
+    if permission in (PUBLIC, ANY_CALLER):
+        return
+    admin = await home.caller()
+    others = [str(other) for other in Permission if other != permission]
+    made = (await admin.post("/v2/tokens", json={"name": "all but one", "permissions": others})).json()
+
+    answer = await call(home.client(made["token"]), method, path)
+
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize(("method", "path", "permission"), OPERATIONS, ids=IDS)
+async def test_another_organisations_things_are_not_there(home: House, method: str, path: str, permission: str) -> None:
+    """With every permission at home, a stranger gets for our things just what it gets for things that never were."""
+    if "{" not in path or permission == PUBLIC:
+        return
+    admin, stranger = await home.caller(), await home.caller(organisation="strangers")
+    await admin.post("/v2/sites", json={"slug": "ours", "domain": "ours.example"})
+    token = (await admin.post("/v2/tokens", json={"name": "ours", "role": "viewer"})).json()["id"]
+    names = {"slug": "ours", "token_id": token}
+    bodies = {"/v2/sites/{slug}/moves": {"to": "b.example"}}
+    path_here = re.sub(r"\{(\w+)\}", lambda match: names[match[1]], path)
+
+    answer = await stranger.request(method, path_here, json=bodies.get(path, {}))
+
+    assert answer.status_code == 404

@@ -1,0 +1,147 @@
+"""The second wall: even queries that forgot their organisation reach the rows of one alone."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from leasehold.auth import Role
+from leasehold.db import Conn
+from tests.hall.test_queries import STATEMENTS
+from tests.parts.house import House
+
+FILTER = re.compile(r"(\w+\.)?organisation = %\(organisation\)s::uuid")
+
+
+def verb(statement: str) -> str:
+    """SELECT, INSERT …: the first word that is no comment."""
+    return next(line for line in statement.splitlines() if not line.startswith("--")).split()[0]
+
+
+FORGETFUL = [
+    (feature, name, FILTER.sub("true", statement))
+    for feature, name, statement in STATEMENTS
+    if FILTER.search(statement) and verb(statement) != "INSERT"
+]
+IDS = [f"{feature}.{name}" for feature, name, _ in FORGETFUL]
+TABLES = ("organisation", "token", "idempotency_key", "audit_event", "site", "mount", "move", "registry_version")
+
+
+@pytest.fixture
+async def two(home: House) -> tuple[House, UUID, UUID]:
+    """Two organisations with a row in every table each, and the same names in both."""
+    for organisation in ("ours", "theirs"):
+        client = await home.caller(Role.ADMIN, organisation)
+        key = {"Idempotency-Key": "k"}
+        await client.post("/v2/sites", json={"slug": "board", "domain": "a.example"}, headers=key)
+        await client.post("/v2/sites/board/moves", json={"to": "b.example"})
+    ids = dict(home.database.rows("SELECT slug, id FROM organisation"))
+    return home, ids["ours"], ids["theirs"]
+
+
+def rows_of(home: House, organisation: UUID) -> dict[str, list[Any]]:
+    found = {}
+    for table in TABLES:
+        column = "id" if table == "organisation" else "organisation"
+        found[table] = home.database.rows(f"SELECT t::text FROM {table} t WHERE {column} = %s ORDER BY 1", organisation)
+    return found
+
+
+def given(home: House, organisation: UUID) -> dict[str, Any]:
+    """A value for every parameter there is, chosen to hit the rows of both organisations."""
+    (site,) = home.database.rows("SELECT to_jsonb(s) FROM site s WHERE organisation = %s", organisation)
+    token = home.database.rows("SELECT token FROM idempotency_key WHERE organisation = %s", organisation)[0][0]
+    hit = {"organisation": organisation, "slug": "board", "site": "board", "slugs": ["board"], "id": token}
+    key = {"token": token, "route": "POST /v2/sites", "key": "k", "resource": "board", "body_digest": b""}
+    page = {"after": None, "before": None, "limit": 500, "subject": None}
+    return {
+        **site[0],
+        **hit,
+        **key,
+        **page,
+        "host": "b.example",
+        "port": None,
+        "prefix": "/",
+        "reason": "x",
+        "name": "x",
+    }
+
+
+async def run(conn: Conn, statement: str, values: dict[str, Any]) -> list[Any]:
+    cur = await conn.execute(statement.encode(), values)
+    return await cur.fetchall() if cur.description else []
+
+
+async def test_both_organisations_have_rows_everywhere(two: tuple[House, UUID, UUID]) -> None:
+    home, ours, theirs = two
+
+    assert all(rows_of(home, ours).values())
+    assert all(rows_of(home, theirs).values())
+
+
+@pytest.mark.parametrize(("feature", "name", "statement"), FORGETFUL, ids=IDS)
+async def test_a_query_without_its_filter_stays_at_home(
+    two: tuple[House, UUID, UUID], feature: str, name: str, statement: str
+) -> None:
+    home, ours, theirs = two
+    values = given(home, ours)
+    before = rows_of(home, theirs)
+
+    async with home.app.state.db.transaction(ours) as conn:
+        with_filter = next(text for f, n, text in STATEMENTS if (f, n) == (feature, name))
+        found = await run(conn, statement, values)
+        if verb(statement) == "SELECT":
+            assert found == await run(conn, with_filter, values)
+
+    assert rows_of(home, theirs) == before
+
+
+async def test_every_table_alone_shows_its_own_rows(two: tuple[House, UUID, UUID]) -> None:
+    home, ours, _theirs = two
+
+    async with home.app.state.db.transaction(ours) as conn:
+        for table in TABLES:
+            column = "id" if table == "organisation" else "organisation"
+            seen = await run(conn, f"SELECT DISTINCT {column} FROM {table}", {})
+
+            assert seen == [(ours,)], table
+
+
+async def test_a_row_for_another_organisation_is_refused(two: tuple[House, UUID, UUID]) -> None:
+    home, ours, theirs = two
+
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        async with home.app.state.db.transaction(ours) as conn:
+            await run(conn, "INSERT INTO site (organisation, slug, name) VALUES (%(o)s, 's', 's')", {"o": theirs})
+
+
+async def test_a_transaction_for_nobody_sees_nothing(two: tuple[House, UUID, UUID]) -> None:
+    home, ours, _theirs = two
+    async with home.app.state.db.transaction(ours):
+        pass  # the setting of this transaction must not reach the next on the same connection
+
+    async with home.app.state.db.pool.connection() as conn:
+        for table in TABLES:
+            assert await run(conn, f"SELECT 1 FROM {table}", {}) == []
+
+
+async def test_the_system_role_reaches_only_what_it_was_granted(two: tuple[House, UUID, UUID]) -> None:
+    home, _ours, _theirs = two
+
+    for table in ("site", "mount", "move", "audit_event", "registry_version"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            async with home.app.state.db.system() as conn:
+                await run(conn, f"SELECT 1 FROM {table}", {})
+
+
+async def test_a_role_that_steps_over_the_wall_stops_the_start(home: House) -> None:
+    home.database.run("ALTER ROLE leasehold_app BYPASSRLS")
+    try:
+        problem = await home.app.state.db.role_problem()
+    finally:
+        home.database.run("ALTER ROLE leasehold_app NOBYPASSRLS")
+
+    assert problem is not None
+    assert await home.app.state.db.role_problem() is None

@@ -1,0 +1,50 @@
+"""What every test can ask for: a real PostgreSQL, a clean database in it, and a whole leasehold on that."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+
+import httpx
+import pytest
+
+from tests.parts import postgres as parts
+from tests.parts.house import House, house
+from tests.parts.postgres import Postgres, TestDatabase
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_settings() -> None:
+    """No setting of the machine the tests run on reaches them."""
+    for name in [name for name in os.environ if name.startswith("LEASEHOLD_")]:
+        del os.environ[name]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """The run's own PostgreSQL; it is started once, and a machine where it cannot start fails here."""
+    with parts.running() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def _worker_database(postgres: Postgres) -> TestDatabase:
+    return parts.migrated(postgres, f"lh_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
+
+
+@pytest.fixture
+def database(_worker_database: TestDatabase) -> TestDatabase:
+    """A migrated database with no rows."""
+    _worker_database.empty()
+    return _worker_database
+
+
+@pytest.fixture
+async def home(database: TestDatabase) -> AsyncIterator[House]:
+    """A whole leasehold on a clean database."""
+    async with house(database) as made:
+        yield made
+
+
+@pytest.fixture
+async def admin(home: House) -> httpx.AsyncClient:
+    """A client that may everything in organisation `default`."""
+    return await home.caller()
