@@ -72,7 +72,7 @@ def _default(name: str) -> str:
 
 def schema_sql(url: str, programs: Path) -> str:
     """The schema the migrations make, as pg_dump writes it."""
-    command = [programs / "pg_dump", "--schema-only", "--no-owner", "--exclude-table=*yoyo*", f"--dbname={url}"]
+    command = [str(programs / "pg_dump"), "--schema-only", "--no-owner", "--exclude-table=*yoyo*", f"--dbname={url}"]
     dumped = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
     lines = [line for line in dumped.splitlines() if not line.startswith(("--", "SET ", "SELECT pg_catalog", "\\"))]
     body = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

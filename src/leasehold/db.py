@@ -8,7 +8,7 @@ from typing import Any, LiteralString, Self, cast
 from uuid import UUID
 
 from psycopg import AsyncConnection, sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg_pool import AsyncConnectionPool
 
@@ -60,7 +60,8 @@ class Database:
     """A pool of connections that work as the bound role, and the two kinds of transaction there are."""
 
     def __init__(self, url: str, pool_size: int) -> None:
-        options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
+        own = conninfo_to_dict(url).get("options") or ""
+        options = " ".join([str(own), *(f"-c {name}={value}" for name, value in _SESSION.items())]).strip()
         self.pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
             make_conninfo(url, options=options, application_name="leasehold", tcp_user_timeout=15000),
             kwargs={"autocommit": True},

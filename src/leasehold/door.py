@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 from leasehold.auth import Permission, Tokens, for_request, require
 from leasehold.caller import Caller
 from leasehold.idempotency import Once
-from leasehold.problems import Problem, Unauthenticated
+from leasehold.problems import Problem, Unauthenticated, fault, invalid
 from leasehold.strict import read_json
 
 PERMISSION_FIELD: Final = "x-permission"
@@ -52,15 +52,24 @@ class Door(APIRoute):
         if permission is None:
             raise UndeclaredRoute(f"{sorted(self.methods or ())} {self.path} does not say who may use it")
         inner = super().get_route_handler()
+        known = {parameter.alias for parameter in self.dependant.query_params}
 
         async def enter(request: Request) -> Response:
             if permission != PUBLIC:
                 request.state.caller = await _admit(request, permission)
+            _refuse_unknown(request, known)
             if self.body_field is None:
                 return await inner(request)
             return await inner(_Guarded(request, await read_json(request)))
 
         return enter
+
+
+def _refuse_unknown(request: Request, known: Collection[str]) -> None:
+    # A mistyped filter that is ignored answers another question than the one that was asked.
+    strangers = [name for name in request.query_params if name not in known]
+    if strangers:
+        raise invalid(*(fault("query", name[:100], "This operation has no such parameter.") for name in strangers[:10]))
 
 
 def insist(routes: Iterable[BaseRoute], pages: Collection[str]) -> None:

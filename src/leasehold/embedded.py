@@ -11,6 +11,7 @@ import os
 import pwd
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -32,7 +33,10 @@ SYSTEM_USER = "leasehold"
 SYSTEM_FOLDER = Path("/var/lib/leasehold")
 # A socket's path may have 107 bytes on Linux, 103 on macOS.
 _LONGEST_SOCKET = 103
+_PORT = 5432  # no port at all, but the end of the socket's name
 _START_TIMEOUT_S = 60
+# No process has this pid: Linux and macOS count up to 4,194,304 at the most.
+_NOBODY = 2**31 - 1
 
 _OPTIONS = {
     "listen_addresses": "",  # reachable over its socket alone
@@ -87,12 +91,16 @@ class Embedded:
             except BlockingIOError:
                 pass  # somebody else is still here
             else:
-                self._ctl("stop", "-m", "fast", "-t", str(_START_TIMEOUT_S))
+                if self.is_running():
+                    self._ctl("stop", "-m", "fast", "-t", str(_START_TIMEOUT_S))
+                    if self._socket_folder() != self._home:
+                        shutil.rmtree(self._socket_folder(), ignore_errors=True)
             self._user.close()
             self._user = None
 
     def url(self, database: str) -> str:
-        return f"postgresql://postgres@/{database}?host={quote(str(self._socket_folder()), safe='')}"
+        folder = quote(str(self._socket_folder()), safe="")
+        return f"postgresql://postgres@/{database}?host={folder}&port={_PORT}"  # whatever PGPORT says
 
     @property
     def pid(self) -> int:
@@ -106,47 +114,43 @@ class Embedded:
             yield
 
     def _initialise(self) -> None:
+        if self._home.exists() and any(self._home.iterdir()):
+            raise EmbeddedFailed(f"{self._home} holds something that is no PostgreSQL. Choose another data folder.")
         # Beside, then renamed: a first start that was killed must not leave half a cluster that looks like one.
         half = self._home.with_name(self._home.name + ".new")
         shutil.rmtree(half, ignore_errors=True)
         half.mkdir(mode=0o700)
         _give(half)
         self._run("initdb", "-D", str(half), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
-        try:
-            half.rename(self._home)  # takes the place of an empty folder, of nothing else
-        except OSError as error:
-            raise EmbeddedFailed(
-                f"{self._home} holds something that is no PostgreSQL. Choose another data folder."
-            ) from error
+        half.rename(self._home)  # takes the place of an empty folder, of nothing else
 
     def _boot(self) -> None:
         folder = self._socket_folder()
         if folder != self._home:
-            folder.mkdir(mode=0o700, exist_ok=True)
-            _give(folder)
-        options = _OPTIONS | {"unix_socket_directories": str(folder)}
+            _claim(folder)
+        options = _OPTIONS | {"unix_socket_directories": str(folder), "port": str(_PORT)}
         words = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
         log = self._home / "start.log"
         log.unlink(missing_ok=True)
-        self._drop_stale_pid()
-        try:
-            self._ctl("start", "-w", "-t", str(_START_TIMEOUT_S), "-l", str(log), "-o", words)
-        except EmbeddedFailed as error:
-            told = log.read_text(errors="replace")[-2000:] if log.exists() else str(error)
-            raise EmbeddedFailed(f"PostgreSQL did not start in {self._home}:\n{told}") from error
-
-    def _drop_stale_pid(self) -> None:
-        # PostgreSQL sees for itself that a pid is dead, but not that it is somebody else's since a reboot.
-        file = self._home / "postmaster.pid"
-        if file.exists() and psutil.pid_exists(self.pid):
-            file.unlink()
+        _disown(self._home / "postmaster.pid")
+        _disown(folder / f".s.PGSQL.{_PORT}.lock")
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while True:
+            try:
+                return self._ctl("start", "-w", "-t", str(_START_TIMEOUT_S), "-l", str(log), "-o", words)
+            except EmbeddedFailed as error:
+                told = _tail(log, *(self._home / "log").glob("*.log")) or str(error)
+                # Workers outlive a killed PostgreSQL by a moment; nobody may touch its files before they are gone.
+                if "shared memory block" not in told or time.monotonic() > deadline:
+                    raise EmbeddedFailed(f"PostgreSQL did not start in {self._home}:\n{told}") from error
+                time.sleep(0.1)
 
     def is_running(self) -> bool:
         """Whether the pid file names a PostgreSQL of this folder; after a reboot it can name anybody."""
         try:
             process = psutil.Process(self.pid)
             return process.status() != psutil.STATUS_ZOMBIE and str(self._home) in process.cmdline()
-        except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
+        except (FileNotFoundError, ValueError, psutil.Error):
             return False
 
     def _ensure_database(self) -> str:
@@ -168,7 +172,7 @@ class Embedded:
                 time.sleep(0.1)
 
     def _socket_folder(self) -> Path:
-        if len(str(self._home / ".s.PGSQL.5432")) <= _LONGEST_SOCKET:
+        if len(str(self._home / f".s.PGSQL.{_PORT}")) <= _LONGEST_SOCKET:
             return self._home
         return Path(tempfile.gettempdir()) / f"leasehold-{_digest(self._home)}"
 
@@ -177,7 +181,7 @@ class Embedded:
 
     def _run(self, program: str, *words: str) -> None:
         # Output goes to a file: PostgreSQL would inherit a pipe and hold it open for ever.
-        with tempfile.TemporaryFile() as output:
+        with tempfile.TemporaryFile() as output, _signals_held():
             done = subprocess.run(  # noqa: S603
                 [str(self.programs / program), *words],
                 stdout=output,
@@ -192,6 +196,51 @@ class Embedded:
             if done.returncode:
                 output.seek(0)
                 raise EmbeddedFailed(f"{program} failed: {output.read().decode(errors='replace')[-2000:].strip()}")
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let a signal wait for the end: a start cut short leaves a PostgreSQL behind that no file tells of yet."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP, signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _disown(file: Path) -> None:
+    """Let a file that PostgreSQL locks itself with name nobody.
+
+    It is only called when no PostgreSQL runs here, and PostgreSQL sees for itself that a pid is dead. It does not see
+    that the pid is somebody else's since a reboot, or that of a dead process nobody has buried. The rest of the file
+    stays: it tells of memory that workers of a killed PostgreSQL may still share.
+    """
+    try:
+        pid, end, rest = file.read_text().partition("\n")
+    except FileNotFoundError:
+        return
+    if end and pid.strip().isdigit():
+        file.write_text(f"{_NOBODY}\n{rest}")
+    else:
+        file.unlink()  # cut off by a full disk or a power cut; PostgreSQL would refuse to guess
+
+
+def _tail(*logs: Path) -> str:
+    """The end of whichever was written last."""
+    newest = max((log for log in logs if log.exists()), key=lambda log: log.stat().st_mtime, default=None)
+    return newest.read_text(errors="replace")[-2000:].strip() if newest else ""
+
+
+def _claim(folder: Path) -> None:
+    """Make a folder in a place that is open to everybody; one that somebody else put there is refused."""
+    try:
+        folder.mkdir(mode=0o700)
+        _give(folder)
+    except FileExistsError:
+        found = folder.lstat()
+        owner = pwd.getpwnam(SYSTEM_USER).pw_uid if _is_root() else os.geteuid()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
+            raise EmbeddedFailed(f"{folder} belongs to somebody else. Remove it, or choose a shorter path.") from None
 
 
 def _open(path: Path) -> IO[str]:
@@ -216,6 +265,11 @@ def _home(data_dir: Path) -> Path:
         return inside
     elsewhere = SYSTEM_FOLDER / "postgres" / _digest(data_dir.resolve())
     elsewhere.parent.mkdir(parents=True, exist_ok=True)
+    if inside.is_dir() and not inside.is_symlink():
+        raise EmbeddedFailed(
+            f"{inside} was made while everybody could walk to it, and is now closed to the user {SYSTEM_USER}. "
+            "Open the folders above it again, or move the data folder."
+        )
     if not inside.is_symlink():
         inside.symlink_to(elsewhere)
     return elsewhere

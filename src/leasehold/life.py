@@ -29,13 +29,22 @@ class CannotStart(Exception):
 
 
 def signals_as_exit() -> None:
-    """Let SIGTERM and SIGINT unwind the stack, so that everything on the way is given back."""
+    """Let SIGTERM, SIGINT and a closed terminal unwind the stack, so that everything on the way is given back."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # else somebody, like nohup, wants it to be ignored
+        signal.signal(signal.SIGHUP, lambda _number, _frame: signal.raise_signal(signal.SIGTERM))
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
+    _ignore_signals()
     sys.exit(0)
+
+
+def _ignore_signals() -> None:
+    # An impatient second Ctrl-C must not leave PostgreSQL behind.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
@@ -48,9 +57,7 @@ def database(settings: Settings) -> Iterator[str]:
     try:
         yield embedded.start()
     finally:
-        # An impatient second Ctrl-C must not leave PostgreSQL behind.
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)
+        _ignore_signals()
         embedded.stop()
 
 

@@ -109,7 +109,8 @@ async def test_another_content_type_is_415(admin: httpx.AsyncClient, content_typ
 
 
 @pytest.mark.parametrize(
-    "query", ["limit=0", "limit=501", "limit=x", "limit=-1", "cursor=!", "cursor=%F0", "cursor=AAAA", "limit=9e999"]
+    "query",
+    ["limit=0", "limit=501", "limit=x", "limit=-1", "cursor=!", "cursor=%F0", "cursor=AAAA", "limit=9e999", "limits=5"],
 )
 async def test_a_bad_query_is_422(admin: httpx.AsyncClient, query: str) -> None:
     problem = check(await admin.get(f"/v2/audit?{query}"), 422, "invalid-request")

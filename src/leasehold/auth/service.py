@@ -59,20 +59,13 @@ class Tokens:
         _refuse_more(caller, wish.permissions)
         async with self._db.transaction(caller.organisation) as conn:
             if once and (made := await idempotency.claim(conn, once)):
-                return await self._get(caller, made), None
+                return await _found(conn, caller, made), None
             text = secret.mint()
             token = await store.create(conn, caller.organisation, secret.hashed(text), wish)
             if once:
                 await idempotency.keep(conn, once, show("tok", token.id))
             await _audit_creation(conn, caller, token)
             return token, text
-
-    async def _get(self, caller: Caller, token_id: str) -> Token:
-        async with self._db.transaction(caller.organisation) as conn:
-            token = await store.get(conn, caller.organisation, _token_id(token_id))
-        if token is None:
-            raise _no_token()
-        return token
 
     async def revoke(self, caller: Caller, token_id: str) -> None:
         async with self._db.transaction(caller.organisation) as conn:
@@ -112,6 +105,13 @@ class Tokens:
         async with self._db.system() as conn:
             found = await store.ensure_organisation(conn, organisation)
         return Caller(found, token=None, name="command line", permissions=frozenset(PERMISSIONS[Role.ADMIN]))
+
+
+async def _found(conn: Conn, caller: Caller, token_id: str) -> Token:
+    token = await store.get(conn, caller.organisation, _token_id(token_id))
+    if token is None:
+        raise _no_token()
+    return token
 
 
 def _as_caller(holder: store.Holder, digest_key: bytes) -> Caller:

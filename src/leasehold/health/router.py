@@ -47,7 +47,8 @@ async def explain_problem(slug: str) -> Response:
     kind = Problem.kinds.get(slug)
     if kind is None:
         raise NotFound("No problem has this name. `docs/problems.md` lists them.")
-    return Response(_page(kind), media_type="text/html; charset=utf-8")
+    headers = {"Content-Security-Policy": "default-src 'none'"}
+    return Response(_page(kind), media_type="text/html; charset=utf-8", headers=headers)
 
 
 @routes.api_route("/v1", methods=METHODS, include_in_schema=False, **allows(PUBLIC))

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Makes sure the services the tests start are installed: by apt where we may, else it says what to install and fails.
+set -eu
+
+missing=""
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+
+need chromium chromium
+
+[ -z "$missing" ] && exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "The tests need these programs, and this machine has no apt-get:$missing. Install them and try again." >&2
+    exit 1
+fi
+if [ "$(id -u)" = 0 ]; then
+    run=""
+elif sudo -n true 2>/dev/null; then
+    run="sudo"
+else
+    echo "The tests need Debian packages. Install them and try again: sudo apt-get install$missing" >&2
+    exit 1
+fi
+echo "Installing$missing …"
+export DEBIAN_FRONTEND=noninteractive
+$run apt-get update -q
+# shellcheck disable=SC2086
+$run apt-get install -y -q --no-install-recommends $missing

@@ -1,0 +1,58 @@
+"""The SDK: a leasehold server from Python. Needs httpx and pydantic alone."""
+
+from leasehold.client.asynchronous import AsyncLeasehold
+from leasehold.client.blocking import Leasehold
+from leasehold.client.models import Affected, Explanation, Mount, Moved, Page, Policy, Rewritten, Site
+from leasehold.client.problems import (
+    AddressRefused,
+    BodyTooLarge,
+    HeadersTooLarge,
+    IdempotencyMismatch,
+    InternalError,
+    InvalidRequest,
+    MalformedRequest,
+    MethodNotAllowed,
+    NotFound,
+    PermissionDenied,
+    ProblemError,
+    RequestTimeout,
+    SiteExists,
+    SiteInUse,
+    SiteUnknown,
+    Unauthenticated,
+    Unavailable,
+    UnsupportedMediaType,
+    VersionRetired,
+)
+
+__all__ = [
+    "AddressRefused",
+    "Affected",
+    "AsyncLeasehold",
+    "BodyTooLarge",
+    "Explanation",
+    "HeadersTooLarge",
+    "IdempotencyMismatch",
+    "InternalError",
+    "InvalidRequest",
+    "Leasehold",
+    "MalformedRequest",
+    "MethodNotAllowed",
+    "Mount",
+    "Moved",
+    "NotFound",
+    "Page",
+    "PermissionDenied",
+    "Policy",
+    "ProblemError",
+    "RequestTimeout",
+    "Rewritten",
+    "Site",
+    "SiteExists",
+    "SiteInUse",
+    "SiteUnknown",
+    "Unauthenticated",
+    "Unavailable",
+    "UnsupportedMediaType",
+    "VersionRetired",
+]

@@ -1,0 +1,101 @@
+"""The server's problems as exceptions: one class per `type`, so that code can catch what it can act on."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class ProblemError(Exception):
+    """The server refused; a kind of refusal this SDK does not know is raised as this class itself."""
+
+    kinds: ClassVar[dict[str, type["ProblemError"]]] = {}
+
+    def __init__(self, status: int, document: Mapping[str, Any]) -> None:
+        self.status = status
+        self.title = str(document.get("title", ""))
+        self.detail = str(document.get("detail", ""))
+        self.request_id: str | None = document.get("request_id")
+        self.members = dict(document)
+        super().__init__(f"{self.detail or self.title or status} (request {self.request_id})")
+
+    def __init_subclass__(cls) -> None:
+        slug = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        ProblemError.kinds[f"/problems/{slug}"] = cls
+
+
+class InvalidRequest(ProblemError):
+    """What was sent does not fit; `members["errors"]` lists each fault."""
+
+
+class MalformedRequest(ProblemError):
+    """What was sent is not HTTP the server reads."""
+
+
+class Unauthenticated(ProblemError):
+    """No token, or one the server does not know."""
+
+
+class PermissionDenied(ProblemError):
+    """The token may not do this; `members["permission"]` names what it would need."""
+
+
+class NotFound(ProblemError):
+    """There is no such thing in your organisation."""
+
+
+class MethodNotAllowed(ProblemError):
+    """This path does not take this method."""
+
+
+class RequestTimeout(ProblemError):
+    """The request took too long to arrive."""
+
+
+class BodyTooLarge(ProblemError):
+    """Send it in smaller pieces; `members["limit_bytes"]` says how small."""
+
+
+class HeadersTooLarge(ProblemError):
+    """Drop cookies or shorten the URL."""
+
+
+class UnsupportedMediaType(ProblemError):
+    """This call takes another content type."""
+
+
+class IdempotencyMismatch(ProblemError):
+    """The idempotency key was used with another body."""
+
+
+class VersionRetired(ProblemError):
+    """This version of the API is gone."""
+
+
+class Unavailable(ProblemError):
+    """The server cannot do its work just now; retries are used up."""
+
+
+class InternalError(ProblemError):
+    """A fault of the server's own; report it with `request_id`."""
+
+
+class SiteUnknown(ProblemError):
+    """No site of your organisation has this slug."""
+
+
+class SiteExists(ProblemError):
+    """A site with this slug is there already."""
+
+
+class SiteInUse(ProblemError):
+    """The site still has things that would be lost; `members["holds"]` counts them."""
+
+
+class AddressRefused(ProblemError):
+    """A site cannot live there; `members["reason"]` says why."""
+
+
+def problem_from(status: int, document: Any) -> ProblemError:
+    """The exception for an answer; also for one that is no problem at all, such as a proxy's page."""
+    fields = document if isinstance(document, dict) else {}
+    return ProblemError.kinds.get(str(fields.get("type")), ProblemError)(status, fields)
