@@ -16,7 +16,7 @@ from leasehold.db import Database, WallMissing
 from leasehold.doctor import examine
 from leasehold.embedded import EmbeddedFailed
 from leasehold.life import CannotStart, database, serve_until_stopped, signals_as_exit
-from leasehold.migrate import MigrationMissing, MigrationsBusy, migrate
+from leasehold.migrate import MigrationFailed, MigrationMissing, MigrationsBusy, migrate
 from leasehold.settings import Settings, SettingsInvalid
 from leasehold.sites.conformance import Outcome, VectorsMalformed, run_vectors
 
@@ -129,11 +129,11 @@ _EXPECTED = (
     SettingsInvalid,
     CannotStart,
     EmbeddedFailed,
+    MigrationFailed,
     MigrationsBusy,
     MigrationMissing,
     WallMissing,
     VectorsMalformed,
-    OSError,
 )
 
 
@@ -144,8 +144,10 @@ def _clear_errors() -> Iterator[None]:
         yield
     except _EXPECTED as error:
         _fail(str(error))
-    except json.JSONDecodeError as error:
-        _fail(f"That file is not JSON: {error}")
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        _fail(f"That file is not JSON: {error}.")
 
 
 def _fail(message: str) -> NoReturn:

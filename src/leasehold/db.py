@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import resources
 from typing import Any, LiteralString, Self, cast
 from uuid import UUID
 
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, OperationalError, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 Conn = AsyncConnection[tuple[Any, ...]]
 
@@ -29,7 +29,7 @@ _SESSION = {
 
 
 _ROLE = """
-SELECT rolsuper OR rolbypassrls,
+SELECT rolname, rolsuper OR rolbypassrls,
        EXISTS (SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind = 'r')
   FROM pg_roles
  WHERE rolname = current_user
@@ -86,7 +86,12 @@ class Database:
         """Why row-level security would not hold for the role we work as; None when it does."""
         async with self.pool.connection() as conn:
             row = await (await conn.execute(_ROLE, prepare=False)).fetchone()
-        return None if row == (False, False) else f"{APP_ROLE} is a superuser, may bypass row security, or owns tables."
+        name, may_bypass, owns_tables = row or ("nobody", True, True)
+        if name != APP_ROLE:
+            return f"connections work as {name} instead of {APP_ROLE}; something between drops the `options` we send"
+        if may_bypass or owns_tables:
+            return f"{APP_ROLE} is a superuser, may bypass row security, or owns tables; take that from it"
+        return None
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -112,8 +117,8 @@ class Database:
     @asynccontextmanager
     async def _run(self, start: sql.Composed) -> AsyncIterator[Conn]:
         # BEGIN and the setting travel together: half of what row-level security costs is that second round trip.
-        async with self.pool.connection() as conn:
-            await conn.execute(start, prepare=False)
+        async with AsyncExitStack() as stack:
+            conn = await self._begun(stack, start)
             try:
                 yield conn
             except RollBack:
@@ -123,6 +128,21 @@ class Database:
                 raise
             else:
                 await conn.execute("COMMIT", prepare=False)
+
+    async def _begun(self, stack: AsyncExitStack, start: sql.Composed) -> Conn:
+        """A connection with a transaction begun. One that died in the pool, as all do when the server restarts, is
+        dropped for another: nothing was asked of it yet."""
+        for _ in range(self.pool.max_size):
+            conn = await stack.enter_async_context(self.pool.connection())
+            try:
+                await conn.execute(start, prepare=False)
+            except OperationalError:
+                if not conn.broken:
+                    raise
+                await stack.aclose()
+            else:
+                return conn
+        raise PoolTimeout("no connection of the pool is alive")
 
 
 async def _roll_back(conn: Conn) -> None:

@@ -4,13 +4,15 @@ import asyncio
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import psycopg
 
 from leasehold import ui
-from leasehold.db import APP_ROLE, Database
-from leasehold.life import database
+from leasehold.db import APP_ROLE, Database, WallMissing
+from leasehold.embedded import EmbeddedFailed
+from leasehold.life import CannotStart, database
 from leasehold.migrate import missing
 from leasehold.settings import Settings
 
@@ -30,22 +32,25 @@ class Finding:
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    yield _folder(settings)
-    yield _disk(settings)
     yield _interface()
+    yield (folder := _folder(settings))
+    if not folder.is_well:
+        return
+    yield _disk(settings)
     try:
         with database(settings) as url, psycopg.connect(url, autocommit=True) as conn:
-            yield from (check(conn) for check in (_version, _vectors, _durability, _schema))
-            yield _wall(url)
-    except psycopg.OperationalError as error:
-        yield Finding(
-            "database", False, f"does not answer: {str(error).splitlines()[0]}. Check LEASEHOLD_DATABASE_URL."
-        )
+            yield from (check(conn) for check in (_version, _durability))
+            yield (schema := _schema(conn))
+            if schema.is_well:  # without it the role is not there
+                yield _wall(url)
+    except (CannotStart, EmbeddedFailed) as error:
+        yield Finding("database", False, str(error))
 
 
 def _folder(settings: Settings) -> Finding:
     folder = settings.data_dir
-    folder.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
     if os.access(folder, os.W_OK | os.X_OK):
         return Finding("data folder", True, str(folder))
     return Finding("data folder", False, f"{folder} cannot be written. Change its owner, or set LEASEHOLD_DATA_DIR.")
@@ -67,13 +72,6 @@ def _version(conn: Conn) -> Finding:
     return Finding("PostgreSQL", number >= OLDEST_POSTGRES, f"{text} (15 or newer is needed)")
 
 
-def _vectors(conn: Conn) -> Finding:
-    row = conn.execute("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'").fetchone()
-    return Finding(
-        "pgvector", row is not None, str(row[0]) if row else "is missing. Install the extension on the server."
-    )
-
-
 def _durability(conn: Conn) -> Finding:
     off = [name for name in _DURABLE if conn.execute("SELECT current_setting(%s::text)", [name]).fetchone() == ("off",)]
     detail = f"{', '.join(off)} is off: acknowledged work can be lost. Switch it on." if off else "all switches on"
@@ -91,6 +89,8 @@ def _wall(url: str) -> Finding:
     """The role requests work as: row-level security binds nobody who owns a table or may step over it."""
     try:
         problem = asyncio.run(_role_problem(url))
+    except WallMissing as error:
+        problem = str(error)
     except psycopg.Error as error:
         problem = f"cannot be used: {str(error).splitlines()[0]}. Run `leasehold migrate` as the database's owner."
     return Finding("role", problem is None, problem or f"{APP_ROLE} is bound by row-level security")

@@ -37,6 +37,8 @@ class Edge:
             await self._app(scope, receive, send)
             return
         exchange = _Exchange(scope, send)
+        if scope["method"] == "HEAD":  # answered like the GET it stands for, without the body
+            scope = {**scope, "method": "GET"}
         scope["request_id"] = exchange.request_id
         try:
             await self._serve(scope, receive, exchange)
@@ -79,6 +81,7 @@ class _Exchange:
     def __init__(self, scope: Scope, send: Send) -> None:
         self.started = time.perf_counter()
         self.request_id = _request_id(scope)
+        self._is_head = scope["method"] == "HEAD"
         self.status = 0
         self._send = send
 
@@ -86,6 +89,8 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message.get("headers", []), *self._own_headers(message)]
+        elif self._is_head:
+            message = {**message, "body": b""}
         await self._send(message)
 
     def _own_headers(self, message: Message) -> list[tuple[bytes, bytes]]:

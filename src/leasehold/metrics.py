@@ -14,7 +14,7 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.requests = Histogram(
             "leasehold_http_request_seconds",
-            "Time from the first byte of a request to the last of its answer.",
+            "Time from the headers of a request to the end of its answer.",
             ["method", "route", "status"],
             registry=self.registry,
         )

@@ -11,6 +11,7 @@ import psycopg
 from yoyo import read_migrations
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
+from yoyo.exceptions import BadMigration
 
 # Any number, as long as it is ours alone: the key of the lock that one migrator holds.
 LOCK_KEY = 0x6C656173
@@ -20,6 +21,10 @@ PATIENCE_SECONDS = 300.0
 
 class MigrationsBusy(Exception):
     """Another process has been migrating this database for too long."""
+
+
+class MigrationFailed(Exception):
+    """A migration could not be applied; the message names it, and nothing of it is left."""
 
 
 class MigrationMissing(Exception):
@@ -47,32 +52,39 @@ def folder() -> Path:
     return Path(str(resources.files("leasehold") / "migrations"))
 
 
-def shipped() -> list[str]:
-    return sorted(file.stem for file in folder().glob("[0-9]*.sql"))
+def shipped(files: Path | None = None) -> list[str]:
+    return sorted(file.stem for file in (files or folder()).glob("[0-9]*.sql"))
 
 
-def migrate(url: str, patience_seconds: float = PATIENCE_SECONDS) -> list[str]:
-    """Apply what is missing and return its names."""
+def migrate(url: str, patience_seconds: float = PATIENCE_SECONDS, files: Path | None = None) -> list[str]:
+    """Apply what is missing and return its names. `files` is another folder than the one we ship."""
     with _alone(url, patience_seconds), _Backend(url) as backend:
         # Whoever left this row is dead: the lock that counts is the one held here.
         backend.init_database()
         backend.break_lock()
-        migrations = read_migrations(str(folder()))
+        migrations = read_migrations(str(files or folder()))
         _believe_marks(backend, migrations)
         applied = backend.to_apply(migrations)
-        backend.apply_migrations(applied)
-        _insist(_marks(backend.connection))
+        for migration in applied:
+            _apply(backend, migration)
+        _insist(_marks(backend.connection), files)
         return [migration.id for migration in applied]
 
 
-def missing(marks: set[str]) -> list[str]:
+def missing(marks: set[str], files: Path | None = None) -> list[str]:
     """What this version ships and a database with these marks has not; a newer database has more, and that is fine."""
-    return [name for name in shipped() if name not in marks]
+    return [name for name in shipped(files) if name not in marks]
 
 
-def _insist(marks: set[str]) -> None:
-    # yoyo steps over a file it cannot read; a schema with a hole in it must not start.
-    if left := missing(marks):
+def _apply(backend: _Backend, migration: Any) -> None:
+    try:
+        backend.apply_one(migration)
+    except (psycopg.Error, BadMigration) as error:
+        raise MigrationFailed(f"Migration {migration.id} failed: {str(error).splitlines()[0]}") from error
+
+
+def _insist(marks: set[str], files: Path | None) -> None:
+    if left := missing(marks, files):
         raise MigrationMissing(f"These migrations did not apply: {', '.join(left)}. Reinstall leasehold and try again.")
 
 

@@ -13,6 +13,7 @@ from leasehold.problems import (
     BodyTooLarge,
     IdempotencyMismatch,
     InvalidRequest,
+    MalformedRequest,
     PermissionDenied,
     Problem,
     Unauthenticated,
@@ -69,6 +70,7 @@ def _finish(operation: dict[str, Any]) -> None:
 
 def _usual(operation: dict[str, Any], is_open: bool) -> Iterator[type[Problem]]:
     """What any operation of this kind can answer with."""
+    yield MalformedRequest
     if not is_open:
         yield from (Unauthenticated, PermissionDenied, Unavailable)
     if "422" in operation["responses"]:  # FastAPI's own sign that something can be invalid

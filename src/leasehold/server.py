@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import orjson
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from leasehold.problems import MEDIA_TYPE, HeadersTooLarge, MalformedRequest, Problem, RequestTimeout
 from leasehold.settings import Settings
@@ -28,13 +29,13 @@ class Patient(HttpToolsProtocol):
     """
 
     patience_s = 10.0
+    body_limit_bytes = 16 * 1024 * 1024
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._is_arriving = True
-        self._in_headers = True
-        self._waited_s = 0.0
-        self._received_bytes = 0
+        self._in_message = False  # a request has begun and not ended
+        self._last_word: Problem | None = None  # what is said when the requests before it are answered
+        self._begin()
         self._watch = self.loop.call_later(_LOOK_EVERY_S, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -42,37 +43,93 @@ class Patient(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._last_word:
+            return
         if not self._is_arriving:
-            self._is_arriving, self._in_headers = True, True
-            self._waited_s, self._received_bytes = 0.0, 0
+            self._begin()
         self._received_bytes += len(data)
         super().data_received(data)
-        if self._in_headers and self._received_bytes > HEADERS_LIMIT_BYTES and not self.transport.is_closing():
-            self._refuse(HeadersTooLarge(f"The headers are larger than {HEADERS_LIMIT_BYTES} bytes."))
+        if self.transport.is_closing():
+            return
+        if self._in_headers and self._received_bytes > HEADERS_LIMIT_BYTES:
+            self._refuse(_too_large())
+        elif self._is_unwanted and self._received_bytes > self.body_limit_bytes:
+            self.transport.close()  # it has its answer; no more of this will ever be read
+
+    def on_message_begin(self) -> None:
+        if not self._is_arriving:  # it came in one piece with the request before it
+            self._begin()
+        self._in_message = True
+        super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self._in_headers = False
+        # They may have come in one piece, too large as they are; raising sends us to send_400_response.
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > HEADERS_LIMIT_BYTES:
+            raise _too_large()
         super().on_headers_complete()
+        self._in_headers = False
 
     def on_message_complete(self) -> None:
+        self._in_message = False
         self._is_arriving = False
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        is_last = not self.pipeline
+        super().on_response_complete()
+        if is_last and self._last_word and not self.transport.is_closing():
+            self._say(self._last_word)
+
     def send_400_response(self, msg: str) -> None:
-        self._refuse(MalformedRequest("This is not an HTTP request that can be read."))
+        raised = sys.exception()
+        cause = raised.__context__ if raised else None
+        malformed = MalformedRequest("This is not an HTTP request that can be read.")
+        self._refuse(cause if isinstance(cause, HeadersTooLarge) else malformed)
+
+    def _begin(self) -> None:
+        self._is_arriving = True
+        self._in_headers = True
+        self._waited_s = 0.0
+        self._received_bytes = 0
+
+    @property
+    def _broken(self) -> RequestResponseCycle | None:
+        """The request whose body is still arriving, if there is one."""
+        return self.cycle if self._in_message and not self._in_headers else None
+
+    @property
+    def _is_unwanted(self) -> bool:
+        return self._broken is not None and self._broken.response_complete
 
     def _look(self) -> None:
         self._watch = self.loop.call_later(_LOOK_EVERY_S, self._look)
-        if not self._is_arriving or self.flow.read_paused:
+        if not self._is_arriving or self.flow.read_paused or self._last_word:
             return
         self._waited_s += _LOOK_EVERY_S
-        if self._waited_s > self.patience_s + self._received_bytes / _BYTES_PER_SECOND:
+        if self._waited_s <= self.patience_s + self._received_bytes / _BYTES_PER_SECOND:
+            return
+        if self._in_message:
             self._refuse(RequestTimeout("The request took too long to arrive."))
+        else:
+            self.transport.close()  # nothing was asked
 
     def _refuse(self, problem: Problem) -> None:
-        """Answer here and hang up; says nothing where an answer is on its way or nothing was ever asked."""
-        answering = self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
-        if self._received_bytes and not answering:
+        """Answer here and hang up, once the requests that came before are answered."""
+        broken = self._broken
+        if broken and self.pipeline and self.pipeline[0][0] is broken:
+            self.pipeline.popleft()  # it waits for its turn, which will never come
+            is_first = False
+        else:
+            is_first = not self.pipeline and (self.cycle in (None, broken) or self.cycle.response_complete)
+        if is_first:
+            self._say(problem)
+        else:
+            self._last_word = problem
+            self.flow.pause_reading()
+
+    def _say(self, problem: Problem) -> None:
+        # A request that has, or is getting, an answer gets no second one.
+        if self._broken is None or not self._broken.response_started:
             body = orjson.dumps(problem.document(None))
             self.transport.write(
                 STATUS_LINE[problem.status]
@@ -81,6 +138,10 @@ class Patient(HttpToolsProtocol):
                 + b"\r\nconnection: close\r\n\r\n" + body
             )  # fmt: skip
         self.transport.close()
+
+
+def _too_large() -> HeadersTooLarge:
+    return HeadersTooLarge(f"The headers are larger than {HEADERS_LIMIT_BYTES} bytes.")
 
 
 class Server(uvicorn.Server):
@@ -97,7 +158,8 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._on_stop()
-        super().handle_exit(sig, frame)
+        if not self.should_exit:  # impatience changes nothing: the time that is left is bounded already
+            super().handle_exit(sig, frame)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -111,7 +173,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 def make(app: ASGIApp, settings: Settings, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> Server:
     """A server for this app; `run(sockets=[…])` serves until SIGINT or SIGTERM and lets requests under way end."""
-    protocol: Any = type("Patient", (Patient,), {"patience_s": settings.receive_timeout_seconds})
+    limits = {"patience_s": settings.receive_timeout_seconds, "body_limit_bytes": settings.body_limit_bytes}
+    protocol: Any = type("Patient", (Patient,), limits)
     config = uvicorn.Config(
         app,
         http=protocol,

@@ -3,7 +3,8 @@
 import difflib
 import os
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -125,12 +126,15 @@ def _complaints(error: ValidationError) -> list[str]:
 
 
 def strangers(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """A sentence for each variable that looks like ours but is none: most often a typing error."""
+    """A sentence for each variable or key that looks like ours but is none: most often a typing error."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
-    return [_stranger(name, known) for name in sorted(environment) if name.startswith(PREFIX) and name not in known]
+    ours = [name for name in environment if name.startswith(PREFIX)]
+    in_file = tomllib.loads(Path(CONFIG_FILE).read_text("utf-8")) if Path(CONFIG_FILE).is_file() else {}
+    return [*_unknown(ours, known), *_unknown(in_file, set(Settings.model_fields), f" in {CONFIG_FILE}")]
 
 
-def _stranger(name: str, known: set[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "."
-    return f"{name} is not a setting and is ignored{hint}"
+def _unknown(names: Iterable[str], known: set[str], where: str = "") -> Iterator[str]:
+    for name in sorted(set(names) - known):
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else "."
+        yield f"{name}{where} is not a setting and is ignored{hint}"

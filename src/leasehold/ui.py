@@ -8,6 +8,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from leasehold.problems import NotFound
+
 # Everything comes from here and nothing is inlined, so injected markup has nothing to run.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -60,5 +62,9 @@ def _serve(built: Path | None, path: str) -> Response:
     file = (built / path).resolve()
     if path and file.is_file() and file.is_relative_to(built.resolve()):
         return FileResponse(file, headers=_FOREVER if path.startswith("assets/") else _HEADERS)
+    if path.startswith("assets/"):
+        raise NotFound(
+            "There is no such file."
+        )  # an old page asking for what an upgrade took away must not get HTML for a script
     # Any other path is a page of the single-page app, which finds its own way.
     return FileResponse(built / "index.html", headers=_HEADERS)

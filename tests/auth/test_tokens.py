@@ -131,7 +131,8 @@ async def test_everybody_may_ask_who_they_are(home: House) -> None:
 
     me = (await producer.get("/v2/tokens/self")).json()
 
-    assert me == {"name": "a producer", "permissions": ["jobs.submit", "jobs.view"]}
+    assert (me["name"], me["role"], me["permissions"]) == ("a producer", "producer", ["jobs.submit", "jobs.view"])
+    assert me["id"].startswith("tok_")
 
 
 async def test_the_first_start_makes_one_admin(home: House) -> None:

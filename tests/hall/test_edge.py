@@ -50,6 +50,14 @@ async def test_a_stranger_is_sent_away_before_the_body_is_read(home: House) -> N
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/v2/sites", "/v2/sites/nope"])
+async def test_a_head_is_the_get_without_its_body(admin: httpx.AsyncClient, path: str) -> None:
+    full, head = await admin.get(path), await admin.head(path)
+
+    assert (head.status_code, head.content) == (full.status_code, b"")
+    assert head.headers["content-type"] == full.headers["content-type"]
+
+
 async def test_answers_are_not_stored_or_framed(admin: httpx.AsyncClient) -> None:
     headers = (await admin.get("/v2/sites")).headers
 

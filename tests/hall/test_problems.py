@@ -1,5 +1,6 @@
 """Every error there can be has one shape, echoes nothing, and none is a crash."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -154,6 +155,19 @@ async def test_a_database_that_is_away_is_503_with_a_time_to_come_back(home: Hou
 
     check(answer, 503, "unavailable")
     assert answer.headers["retry-after"]
+
+
+async def test_a_database_that_came_back_is_used_at_once(home: House) -> None:
+    client = await home.caller()
+    await asyncio.gather(*(client.get("/v2/sites") for _ in range(8)))  # every connection of the pool is in use once
+    home.database.run(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND application_name = 'leasehold'"
+    )
+
+    answers = await asyncio.gather(*(client.get("/v2/sites") for _ in range(8)))
+
+    assert {answer.status_code for answer in answers} == {200}
 
 
 async def test_every_problem_has_a_page_of_its_own(home: House) -> None:

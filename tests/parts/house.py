@@ -26,7 +26,7 @@ class House:
 
     def client(self, token: str | None = None) -> httpx.AsyncClient:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        transport = httpx.ASGITransport(app=edged(self.app), raise_app_exceptions=False)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(app=edged(self.app), raise_app_exceptions=False)
         client = httpx.AsyncClient(transport=transport, base_url="http://leasehold", headers=headers)
         self._clients.append(client)
         return client

@@ -73,6 +73,17 @@ async def test_a_site_can_live_below_a_prefix_of_a_shared_host(admin: httpx.Asyn
     assert [item["site"] for item in items] == ["forum", "shop"]
 
 
+@pytest.mark.parametrize(
+    ("domain", "pointer"), [(5, "/domain"), ({"host": "a.example", "port": 0}, "/domain/port"), ({}, "/domain/host")]
+)
+async def test_a_pointer_into_an_address_is_a_path_the_client_wrote(
+    admin: httpx.AsyncClient, domain: object, pointer: str
+) -> None:
+    answer = await admin.post("/v2/sites", json={"slug": "board", "domain": domain})
+
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == [pointer]
+
+
 async def test_an_unknown_site_is_404_everywhere(admin: httpx.AsyncClient) -> None:
     answers = [
         await admin.get("/v2/sites/nope"),
@@ -138,6 +149,18 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(admin: httpx.AsyncCl
     assert {**tried, "dry_run": False} == done
 
 
+async def test_a_dry_run_shows_what_becomes_of_some_urls(admin: httpx.AsyncClient) -> None:
+    await make(admin)
+    await make(admin, "forum", {"host": "board2.example", "prefix": "/forum/"})
+    urls = ["https://www.board1.example/x", "https://board1.example/forum/t", "https://nobody.example/"]
+
+    tried = (await move(admin, "board2.example", dry_run=True, urls=urls)).json()["sample"]
+    await move(admin, "board2.example")
+
+    assert [item["verdict"] for item in tried] == ["rewritten", "refused:shadowed:forum", "unmanaged"]
+    assert tried == await rewritten(admin, *urls)
+
+
 async def test_moving_back_takes_the_urls_back(admin: httpx.AsyncClient) -> None:
     await make(admin)
     await move(admin, "board2.example")
@@ -178,6 +201,16 @@ async def test_a_proposal_names_nothing(admin: httpx.AsyncClient) -> None:
     assert site["mounts"][-1]["trust"] == "observed"
     items = await rewritten(admin, "https://evil.example/x", "https://board1.example/x")
     assert [item["verdict"] for item in items] == ["unmanaged", "unchanged"]
+
+
+async def test_a_proposal_made_twice_stands_once(admin: httpx.AsyncClient) -> None:
+    await make(admin)
+
+    for _ in range(2):
+        await move(admin, "seen.example", trust="observed")
+
+    assert len((await admin.get("/v2/sites/board")).json()["mounts"]) == 2
+    assert len((await admin.get("/v2/sites/board/moves")).json()["items"]) == 1
 
 
 @pytest.mark.parametrize(

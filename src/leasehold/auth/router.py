@@ -85,12 +85,7 @@ def _key(token: Token) -> str:
     return token.id.hex
 
 
-class WhoOut(Answer):
-    name: str
-    permissions: list[str]
-
-
 @routes.get("/v2/tokens/self", **allows(ANY_CALLER))
-async def who_am_i(caller: CallerDep) -> WhoOut:
+async def who_am_i(tokens: TokensDep, caller: CallerDep) -> TokenOut:
     """The token this request came with, and what it may."""
-    return WhoOut(name=caller.name, permissions=sorted(caller.permissions))
+    return TokenOut.model_validate(await tokens.own(caller))

@@ -75,6 +75,14 @@ class Tokens:
             await audit.record(conn, caller, "token.revoked", token_id, {"name": name})
         self._known.clear()
 
+    async def own(self, caller: Caller) -> Token:
+        """The token the caller came with."""
+        async with self._db.transaction(caller.organisation) as conn:
+            token = await store.get(conn, caller.organisation, caller.token) if caller.token else None
+        if token is None:
+            raise _no_token()
+        return token
+
     async def page(self, caller: Caller, after: UUID | None, limit: int) -> list[Token]:
         async with self._db.transaction(caller.organisation) as conn:
             return await store.page(conn, caller.organisation, after, limit)

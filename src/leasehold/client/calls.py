@@ -64,9 +64,10 @@ def move_site(
     trust: Literal["observed", "urls", "credentials"] = "credentials",
     dry_run: bool = False,
     reason: str | None = None,
+    urls: Sequence[str] = (),
 ) -> Call[Moved]:
-    """The site lives at `to` from now on; a dry run only tells what that would touch."""
-    body = {"to": to, "trust": trust, "dry_run": dry_run, "reason": reason}
+    """The site lives at `to` from now on; a dry run only tells what that would do, also to some `urls`."""
+    body = {"to": to, "trust": trust, "dry_run": dry_run, "reason": reason, "urls": list(urls)}
     return Call("POST", f"{_site(slug)}/moves", Moved.model_validate, body)
 
 

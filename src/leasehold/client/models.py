@@ -57,6 +57,16 @@ class Site(_Model):
     updated_at: datetime
 
 
+class Rewritten(_Model):
+    """A URL at the current address of its site."""
+
+    input: str
+    url: str
+    site: str | None
+    changed: bool
+    verdict: str
+
+
 class Affected(_Model):
     """How much a move touches."""
 
@@ -75,16 +85,7 @@ class Moved(_Model):
     to_address: str
     trust: str
     affected: Affected
-
-
-class Rewritten(_Model):
-    """A URL at the current address of its site."""
-
-    input: str
-    url: str
-    site: str | None
-    changed: bool
-    verdict: str
+    sample: list[Rewritten]
 
 
 class Explanation(_Model):

@@ -4,6 +4,7 @@
 DO $$
 DECLARE
     wanted text;
+    may_be boolean;
 BEGIN
     FOREACH wanted IN ARRAY ARRAY['leasehold_app', 'leasehold_system'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
@@ -13,7 +14,10 @@ BEGIN
                 NULL; -- made a moment ago by somebody else
             END;
         END IF;
-        IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        -- Since PostgreSQL 16 whoever makes a role is its administrator but may not yet work as it.
+        may_be := pg_has_role(
+            current_user, wanted, CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END);
+        IF NOT may_be THEN
             EXECUTE format('GRANT %I TO CURRENT_USER', wanted);
         END IF;
     END LOOP;

@@ -1,12 +1,12 @@
 """A site, its addresses and its policy, as the house passes them around."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from leasehold.sites.addresses import Mount, Trust
+from leasehold.sites.addresses import Mount, Rewritten, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ class MoveWish:
     to: Mount
     reason: str | None
     dry_run: bool
+    urls: Sequence[str] = ()  # to be told as they are after the move
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class Moved:
     to_address: str
     trust: Trust
     affected: Mapping[str, int]
+    sample: Sequence[Rewritten] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,14 @@
 """Sites over HTTP: parse, call, answer."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import Depends, Path, Request, Response
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BeforeValidator, Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from leasehold.auth import Permission
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router
@@ -15,6 +18,7 @@ from leasehold.sites.addresses import (
     HostRefused,
     Mount,
     PrefixRefused,
+    Rewritten,
     Subdomains,
     Trust,
     admit_host,
@@ -30,6 +34,7 @@ routes = router("sites")
 SLUG = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 Slug = Annotated[str, Path(description="The site's slug.", max_length=200)]
 HostText = Annotated[str, Field(max_length=1000, examples=["board.example"])]
+UrlText = Annotated[str, Field(max_length=32_768)]
 
 
 def _sites(request: Request) -> Sites:
@@ -53,8 +58,22 @@ class MountIn(Strict):
     )
 
 
-def _mount(address: str | MountIn, trust: Trust, request: Request) -> Mount:
-    wanted = MountIn(host=address) if isinstance(address, str) else address
+class _HostOrMount:
+    """Lets a bare host stand for an address in full, in the description as in the body."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string", "maxLength": 1000, "examples": ["board.example"]}, handler(core)]}
+
+
+def _in_full(address: object) -> object:
+    return {"host": address} if isinstance(address, str) else address
+
+
+AddressIn = Annotated[MountIn, BeforeValidator(_in_full), _HostOrMount]
+
+
+def _mount(wanted: MountIn, trust: Trust, request: Request) -> Mount:
     try:
         return Mount(
             host=admit_host(wanted.host, allow_special=request.app.state.settings.allow_special_hosts),
@@ -87,7 +106,7 @@ class PolicyPatch(Strict):
 class SiteIn(Strict):
     slug: Annotated[str, Field(pattern=SLUG, description="Its name in every other call.")]
     name: Line | None = Field(None, description="How people call it; the slug when left out.")
-    domain: HostText | MountIn = Field(description="Where it lives: a host, or an address in full.")
+    domain: AddressIn = Field(description="Where it lives: a host, or an address in full.")
     policy: PolicyPatch = PolicyPatch()
 
 
@@ -97,13 +116,14 @@ class SitePatch(Strict):
 
 
 class MoveIn(Strict):
-    to: HostText | MountIn
+    to: AddressIn = Field(description="Where it lives from now on: a host, or an address in full.")
     trust: Literal["observed", "urls", "credentials"] = Field(
         "credentials",
         description="`credentials`: sessions follow. `urls`: only URLs do. `observed`: a proposal, changes nothing.",
     )
     dry_run: bool = False
     reason: Line | None = None
+    urls: list[UrlText] = Field([], max_length=100, description="Told in `sample` as they would be after the move.")
 
 
 class PauseIn(Strict):
@@ -111,7 +131,7 @@ class PauseIn(Strict):
 
 
 class RewriteIn(Strict):
-    urls: list[Annotated[str, Field(max_length=32_768)]] = Field(min_length=1, max_length=10_000)
+    urls: list[UrlText] = Field(min_length=1, max_length=10_000)
     at: Annotated[AwareDatetime, Field(strict=False)] | None = Field(
         None, description="Answer as of this time: whose URL it was then, and what it was called."
     )
@@ -156,6 +176,14 @@ class SiteOut(Answer):
     updated_at: datetime
 
 
+class RewrittenOut(Answer):
+    input: str
+    url: str
+    site: str | None
+    changed: bool
+    verdict: str = Field(description="`rewritten`, `unchanged`, `unmanaged`, or `refused:` and the reason.")
+
+
 class Affected(Answer):
     seeds: int = 0
     sessions: int = 0
@@ -170,6 +198,7 @@ class MovedOut(Answer):
     to_address: str
     trust: str
     affected: Affected
+    sample: list[RewrittenOut] = Field(description="The URLs that were sent along, as they are after the move.")
 
 
 class MoveOut(Answer):
@@ -182,14 +211,6 @@ class MoveOut(Answer):
     actor: TokenId | None
     actor_name: str
     reason: str | None
-
-
-class RewrittenOut(Answer):
-    input: str
-    url: str
-    site: str | None
-    changed: bool
-    verdict: str = Field(description="`rewritten`, `unchanged`, `unmanaged`, or `refused:` and the reason.")
 
 
 class RewriteOut(Answer):
@@ -231,11 +252,14 @@ async def list_sites(sites: SitesDep, caller: CallerDep, limit: Limit = 50, curs
 async def rewrite_urls(body: RewriteIn, sites: SitesDep, caller: CallerDep) -> RewriteOut:
     """What each URL is called at the current address of its site. Doing it twice changes nothing more."""
     found = await sites.rewrite(caller, body.urls, body.at)
-    items = [
+    return RewriteOut(items=_rewritten(body.urls, found))
+
+
+def _rewritten(urls: Sequence[str], found: Sequence[Rewritten]) -> list[RewrittenOut]:
+    return [
         RewrittenOut(input=url, url=new.url, site=new.site, changed=new.changed, verdict=new.verdict)
-        for url, new in zip(body.urls, found, strict=True)
+        for url, new in zip(urls, found, strict=True)
     ]
-    return RewriteOut(items=items)
 
 
 @routes.get("/v2/sites/{slug}", **allows(Permission.SITES_VIEW, SiteUnknown))
@@ -261,8 +285,9 @@ async def delete_site(slug: Slug, sites: SitesDep, caller: CallerDep) -> Respons
 @routes.post("/v2/sites/{slug}/moves", **allows(Permission.SITES_MANAGE, SiteUnknown, AddressRefused))
 async def move_site(slug: Slug, body: MoveIn, request: Request, sites: SitesDep, caller: CallerDep) -> MovedOut:
     """The site lives at `to` from now on. A dry run answers the same and changes nothing."""
-    wish = MoveWish(_mount(body.to, Trust(body.trust), request), body.reason, body.dry_run)
-    return MovedOut.model_validate(asdict(await sites.move(caller, slug, wish)))
+    wish = MoveWish(_mount(body.to, Trust(body.trust), request), body.reason, body.dry_run, body.urls)
+    moved = await sites.move(caller, slug, wish)
+    return MovedOut.model_validate({**asdict(moved), "sample": _rewritten(body.urls, moved.sample)})
 
 
 @routes.get("/v2/sites/{slug}/moves", **allows(Permission.SITES_VIEW, SiteUnknown))

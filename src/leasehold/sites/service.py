@@ -15,7 +15,7 @@ from leasehold.db import Conn, Database, RollBack
 from leasehold.idempotency import Once
 from leasehold.sites import store
 from leasehold.sites.addresses import Mount, Registry, Rewritten, Trust
-from leasehold.sites.models import Explanation, Move, Moved, MoveWish, NewSite, Policy, Site, SiteChange
+from leasehold.sites.models import Address, Explanation, Move, Moved, MoveWish, NewSite, Policy, Site, SiteChange
 from leasehold.sites.problems import AddressRefused, SiteExists, SiteInUse, SiteUnknown
 
 # Counts what a feature keeps at a site, inside the transaction that asks.
@@ -80,6 +80,9 @@ class Sites:
         """The site lives at `wish.to` from now on. A dry run does the same and takes it back."""
         async with self._db.transaction(caller.organisation) as conn:
             moved = await self._move(conn, caller, slug, wish)
+            if wish.urls:
+                registry = Registry(await store.mounts_by_site(conn, caller.organisation))
+                moved = replace(moved, sample=[registry.rewrite(url) for url in wish.urls])
             if wish.dry_run:
                 raise RollBack
         return moved
@@ -98,7 +101,7 @@ class Sites:
             trust=wish.to.trust,
             affected=await self._count(conn, caller, slug),
         )
-        if _lives_there(site, wish.to):
+        if _lives_there(site, wish.to) or _is_proposed(site, wish.to):
             return moved
         if wish.to.trust is not Trust.OBSERVED:
             await store.raise_epoch(conn, caller.organisation, slug)
@@ -193,10 +196,18 @@ async def _refuse_taken(conn: Conn, caller: Caller, slug: str, mount: Mount) -> 
 
 def _lives_there(site: Site, mount: Mount) -> bool:
     """Whether this is where the site is already, down to the trust: then there is nothing to move."""
-    here = site.current
-    same = (here.host, here.scheme, here.port, here.prefix, here.subdomains, tuple(here.fold))
-    there = (mount.host, mount.scheme, mount.port, mount.prefix, mount.subdomains, mount.fold)
-    return same == there and mount.trust in (here.trust, Trust.OBSERVED)
+    return _is_at(site.current, mount) and mount.trust in (site.current.trust, Trust.OBSERVED)
+
+
+def _is_proposed(site: Site, mount: Mount) -> bool:
+    """Whether this is a proposal that stands already: collectors see a move many times."""
+    same = [address for address in site.mounts if _is_at(address, mount)]
+    return mount.trust is Trust.OBSERVED and bool(same) and same[-1].trust == Trust.OBSERVED
+
+
+def _is_at(address: Address, mount: Mount) -> bool:
+    here = (address.host, address.scheme, address.port, address.prefix, address.subdomains, tuple(address.fold))
+    return here == (mount.host, mount.scheme, mount.port, mount.prefix, mount.subdomains, mount.fold)
 
 
 def _text(mount: Mount) -> str:
