@@ -1,0 +1,50 @@
+// Why anybody gets anything of this site or not, in the server's own sentence.
+import { CircleCheck, CirclePause } from 'lucide-react'
+import { Moment } from '@/kit/Moment'
+import { Failure } from '@/kit/states'
+import { useExplanation } from './api'
+
+export function ExplanationPanel({ slug }: { slug: string }) {
+  const { data, error, refetch, isFetching } = useExplanation(slug)
+  if (!data) {
+    return error ? (
+      <Failure
+        what="The explanation could not be loaded."
+        error={error}
+        onRetry={refetch}
+        isRetrying={isFetching}
+      />
+    ) : (
+      <div className="skeleton h-14" />
+    )
+  }
+  const Icon = data.paused ? CirclePause : CircleCheck
+  return (
+    <section
+      aria-label="Explanation"
+      className={`flex gap-3 rounded-lg border px-4 py-3 ${data.paused ? 'border-warn/30 bg-warn-wash' : 'border-line bg-panel shadow-raised'}`}
+    >
+      <Icon aria-hidden size={18} className={`mt-0.5 shrink-0 ${data.paused ? 'text-warn' : 'text-good'}`} />
+      <div className="min-w-0">
+        <p aria-live="polite" className="text-base font-medium break-words">
+          {data.sentence}
+        </p>
+        {(data.paused_at || data.next_available_at || data.holders.length > 0) && (
+          <p className="mt-0.5 flex flex-wrap gap-x-3 text-xs text-soft">
+            {data.paused_at && (
+              <span>
+                Paused <Moment at={data.paused_at} />
+              </span>
+            )}
+            {data.next_available_at && (
+              <span>
+                Next available <Moment at={data.next_available_at} />
+              </span>
+            )}
+            {data.holders.length > 0 && <span>Held by {data.holders.join(', ')}</span>}
+          </p>
+        )}
+      </div>
+    </section>
+  )
+}
