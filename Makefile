@@ -38,7 +38,8 @@ lint: $(VENV)/.dev ## check form and lint
 types: $(VENV)/.package $(VENV)/.dev ## check types
 	$(BIN)/mypy
 
-ui-check: $(VENV)/.package $(VENV)/.dev ## check that the UI's types are those of the API
+ui-check: $(VENV)/.package $(VENV)/.dev ## check the UI's form, and that its types are those of the API
+	$(BIN)/python scripts/npm.py run lint
 	$(BIN)/python scripts/npm.py run types:check
 
 services: ## install the Debian packages the tests need, or say which
