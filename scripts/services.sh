@@ -1,11 +1,14 @@
 #!/bin/sh
 # Makes sure the services the tests start are installed: by apt where we may, else it says what to install and fails.
 set -eu
+PATH="$PATH:/usr/sbin:/sbin"
 
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 
 need chromium chromium
+# Playwright's driver is a Node that links to it; a bare Debian has it not.
+ldconfig -p 2>/dev/null | grep -q libatomic.so.1 || missing="$missing libatomic1"
 
 [ -z "$missing" ] && exit 0
 

@@ -16,8 +16,6 @@ from tests.parts.process import place
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.xdist_group("package")  # builds once, and npm in one place at a time
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:

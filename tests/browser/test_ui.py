@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.parts.process import Leasehold
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SITES = re.compile(r"/v2/sites(\?|$)")
 AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.js"

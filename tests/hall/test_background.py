@@ -6,11 +6,8 @@ import pytest
 
 from leasehold.background import Background, Task
 from leasehold.metrics import Metrics
-from tests.parts.house import House
-
-
-class Interrupted(BaseException):
-    """Not an Exception: nothing catches this by accident."""
+from tests.parts.house import house
+from tests.parts.postgres import TestDatabase
 
 
 async def until(condition: object, seconds: float = 5.0) -> None:
@@ -41,16 +38,22 @@ async def test_a_step_that_fails_is_tried_again(error: BaseException) -> None:
     await background.stop()
 
 
-async def test_a_failing_task_is_not_well_and_readyz_says_so(home: House) -> None:
-    task: Task = home.app.state.background.tasks[0]
-    before = await home.client().get("/readyz")
+async def test_a_task_that_fails_is_seen_in_readyz_until_it_is_well_again(database: TestDatabase) -> None:
+    database.run("REVOKE DELETE ON idempotency_key FROM leasehold_system")
+    try:
+        async with house(database) as ill:
+            task: Task = ill.app.state.background.tasks[0]
+            await until(lambda: task.failures > 0)
+            failing = await ill.client().get("/readyz")
 
-    task.failures = 1
-    failing = await home.client().get("/readyz")
+            database.run("GRANT DELETE ON idempotency_key TO leasehold_system")
+            await until(lambda: task.is_well)
+            healed = await ill.client().get("/readyz")
+    finally:
+        database.run("GRANT DELETE ON idempotency_key TO leasehold_system")
 
-    assert before.status_code == 200
-    assert failing.status_code == 503
-    assert failing.json()["checks"]["tasks"] == f"failing: {task.name}"
+    assert (failing.status_code, failing.json()["checks"]["tasks"]) == (503, f"failing: {task.name}")
+    assert healed.status_code == 200
 
 
 async def test_a_task_that_hangs_is_not_well() -> None:
