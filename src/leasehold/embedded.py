@@ -292,7 +292,10 @@ def _programs() -> Path:
             if (package.parent / part).exists():
                 shutil.copytree(package.parent / part, half / part, symlinks=True)
         half.chmod(0o755)
-        half.rename(copy)
+        try:
+            half.rename(copy)
+        except OSError:  # another process was quicker
+            shutil.rmtree(half)
     return copy / below
 
 
