@@ -67,7 +67,7 @@ CREATE TABLE public.move (
     site text NOT NULL,
     epoch integer NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    from_address text,
+    from_address text NOT NULL,
     to_address text NOT NULL,
     trust text NOT NULL,
     actor uuid,
@@ -290,7 +290,9 @@ GRANT SELECT ON TABLE public.schema_mark TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.site TO leasehold_app;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.token TO leasehold_app;
+GRANT SELECT,INSERT ON TABLE public.token TO leasehold_app;
 GRANT SELECT ON TABLE public.token TO leasehold_system;
 
 GRANT UPDATE(last_used_at) ON TABLE public.token TO leasehold_system;
+
+GRANT UPDATE(revoked_at) ON TABLE public.token TO leasehold_app;

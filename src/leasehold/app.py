@@ -68,7 +68,7 @@ def build(settings: Settings, database_url: str) -> FastAPI:
         app.include_router(router)
     ui.install(app)
     openapi.install(app)
-    problems.install(app, [route for router in routers for route in router.routes])
+    problems.install(app, [*app.routes, *(route for router in routers for route in router.routes)])
     return app
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -70,10 +71,20 @@ def create_token(
     data: Data = None,
 ) -> None:
     """Make a token and print it, alone, on standard output. It is shown this once."""
-    chosen = _settings(data_dir=data)
-    with _clear_errors(), database(chosen) as url:
+    with _clear_errors():
+        _refuse_odd(org, name)
+    with _clear_errors(), database(_settings(data_dir=data)) as url:
         migrate(url)
         print(asyncio.run(_create_token(url, org, name, role)))
+
+
+def _refuse_odd(organisation: str, name: str) -> None:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", organisation):
+        raise CannotStart(
+            "--org takes a slug: 1 to 63 small letters, digits, - and _, beginning with a letter or digit."
+        )
+    if not name.isprintable() or not 0 < len(name) <= 500:
+        raise CannotStart("--name takes one line of 1 to 500 characters.")
 
 
 async def _create_token(url: str, organisation: str, name: str, role: Role) -> str:

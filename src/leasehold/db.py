@@ -69,6 +69,7 @@ class Database:
             max_size=pool_size,
             timeout=5.0,
             max_waiting=1000,
+            reconnect_timeout=2.0,  # then the next request tries anew, instead of waiting out a long backoff
             open=False,
             name="leasehold",
         )

@@ -1,5 +1,6 @@
 """The outermost layer: request ids, body limit, time and count of every request, and an answer even to a crash."""
 
+import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
@@ -11,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from leasehold import logs
 from leasehold.ids import uuid7
 from leasehold.metrics import Metrics
-from leasehold.problems import BodyTooLarge, InternalError, MalformedRequest, Problem, answer
+from leasehold.problems import BodyTooLarge, InternalError, MalformedRequest, Problem, Unavailable, answer
 
 log = logs.get(__name__)
 
@@ -51,6 +52,10 @@ class Edge:
             return
         try:
             await self._app(scope, _counted(receive, self._body_limit_bytes), exchange.send)
+        except asyncio.CancelledError:
+            if not exchange.status:  # cut off by the end of the time a stopping server gives
+                await exchange.refuse(Unavailable("The server is stopping.", headers={"Retry-After": "2"}), scope)
+            raise
         except Exception:
             log.exception("request.crashed", request_id=exchange.request_id)
             if not exchange.status:

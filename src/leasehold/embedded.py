@@ -16,6 +16,7 @@ import stat
 import subprocess
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -80,6 +81,12 @@ class Embedded:
             if not self.is_running():
                 self._boot()
             return self._ensure_database()
+
+    def revive(self) -> None:
+        """Start it again if it died: somebody killed it, or the machine ran out of memory."""
+        with self._changing():
+            if not self.is_running():
+                self._boot()
 
     def stop(self) -> None:
         """Leave; PostgreSQL stops when nobody else is using it."""
@@ -224,13 +231,18 @@ def _disown(file: Path) -> None:
     stays: it tells of memory that workers of a killed PostgreSQL may still share.
     """
     try:
-        pid, end, rest = file.read_text().partition("\n")
+        # No links: the folder is PostgreSQL's, and its user must not lead root to another file.
+        opened = os.fdopen(os.open(file, os.O_RDWR | os.O_NOFOLLOW), "r+")
     except FileNotFoundError:
         return
-    if end and pid.strip().isdigit():
-        file.write_text(f"{_NOBODY}\n{rest}")
-    else:
-        file.unlink()  # cut off by a full disk or a power cut; PostgreSQL would refuse to guess
+    with opened:
+        pid, end, rest = opened.read().partition("\n")
+        if end and pid.strip().isdigit():
+            opened.seek(0)
+            opened.write(f"{_NOBODY}\n{rest}")
+            opened.truncate()
+            return
+    file.unlink()  # cut off by a full disk or a power cut; PostgreSQL would refuse to guess
 
 
 def _claim(folder: Path) -> None:
@@ -246,7 +258,8 @@ def _claim(folder: Path) -> None:
 
 
 def _open(path: Path) -> IO[str]:
-    return path.open("a+")
+    # Ours alone: whoever may open it may lock it, and so keep us from starting or stopping.
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+")
 
 
 def _is_root() -> bool:
@@ -269,7 +282,8 @@ def _home(data_dir: Path) -> Path:
                 f"{inside} was made while everybody could walk to it, and is now closed to the user {SYSTEM_USER}. "
                 "Open the folders above it again, or move the data folder."
             )
-        inside.symlink_to(SYSTEM_FOLDER / "postgres" / _digest(data_dir.resolve()))
+        # A name of its own: a data folder that was removed and made again must not find the old one's data.
+        inside.symlink_to(SYSTEM_FOLDER / "postgres" / uuid.uuid4().hex[:16])
     home = inside.resolve()
     home.parent.mkdir(parents=True, exist_ok=True)
     return home

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -52,10 +53,16 @@ def _ignore_signals() -> None:
 @contextmanager
 def database(settings: Settings) -> Iterator[str]:
     """The owner's address of the database, with embedded PostgreSQL running behind it if none is configured."""
+    with _database(settings) as (url, _embedded):
+        yield url
+
+
+@contextmanager
+def _database(settings: Settings) -> Iterator[tuple[str, Embedded | None]]:
     if url := settings.database_url.get_secret_value():
         _refuse_unreadable(url)
         try:
-            yield url
+            yield url, None
         except OperationalError as error:
             raise CannotStart(
                 f"LEASEHOLD_DATABASE_URL: the database does not answer ({str(error).splitlines()[0]})."
@@ -63,7 +70,7 @@ def database(settings: Settings) -> Iterator[str]:
         return
     embedded = Embedded(settings.data_dir)
     try:
-        yield embedded.start()
+        yield embedded.start(), embedded
     finally:
         _ignore_signals()
         embedded.stop()
@@ -88,9 +95,11 @@ def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None
         listener = _listen(settings)
         address = f"http://{_host(settings.host)}:{listener.getsockname()[1]}"
         note(address)
-        with database(settings) as url:
+        with _database(settings) as (url, embedded):
             token = _prepare(settings, url)
             app = build(settings, url)
+            if embedded:
+                app.state.background.add("embedded-postgres", partial(asyncio.to_thread, embedded.revive), every_s=1.0)
 
             def ready() -> None:
                 say(_welcome(settings, address, token))
@@ -129,8 +138,18 @@ def _welcome(settings: Settings, address: str, token: str | None) -> str:
             f'  curl -H "Authorization: Bearer {token}" {address}/v2/sites',
         ]
     else:
-        lines += ["", "Sign in with a token you have; `leasehold tokens create --role admin` makes another."]
+        lines += [
+            "",
+            "Sign in with a token you have, or make another:",
+            f"  {_command(settings)} tokens create --role admin",
+        ]
     return "\n".join([*lines, "", "Ctrl-C stops it."])
+
+
+def _command(settings: Settings) -> str:
+    """How to run another command on this data folder, from any folder."""
+    environment = "" if settings.database_url.get_secret_value() else f"LEASEHOLD_DATA_DIR={settings.data_dir} "
+    return f"{environment}{Path(sys.executable).parent / 'leasehold'}"
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -154,14 +173,15 @@ def _alone_if(wanted: bool, data_dir: Path) -> Iterator[Callable[[str], None]]:
         yield lambda _address: None
         return
     data_dir.mkdir(parents=True, exist_ok=True)
-    with (data_dir / "up.lock").open("a+") as lock:
+    with os.fdopen(os.open(data_dir / "up.lock", os.O_RDWR | os.O_CREAT, 0o600), "r+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise CannotStart(_occupied(data_dir, lock)) from None
 
         def note(address: str) -> None:
-            lock.truncate(0)
+            lock.seek(0)
+            lock.truncate()
             lock.write(json.dumps({"pid": os.getpid(), "address": address}))
             lock.flush()
 

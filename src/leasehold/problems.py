@@ -14,6 +14,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
 
+from leasehold import logs
+
+log = logs.get(__name__)
+
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -119,7 +123,10 @@ class VersionRetired(Problem):
 
 
 class Unavailable(Problem):
-    """The server cannot reach a service it needs, or is stopping. Nothing changed; try again after `Retry-After`."""
+    """The server cannot reach a service it needs, or is stopping. Try again after `Retry-After`.
+
+    What was asked may or may not have happened; a repeat with the same `Idempotency-Key` finds out without harm.
+    """
 
     status, title = 503, "Unavailable"
 
@@ -213,6 +220,7 @@ def translate(error: Exception) -> Problem:
         case HTTPException():
             return _from_http(error)
         case _ if isinstance(error, _DOWN):
+            log.warning("database.failed", error=type(error).__name__, sqlstate=getattr(error, "sqlstate", None))
             return Unavailable("The database cannot be reached. Try again in a moment.", headers={"Retry-After": "2"})
     return InternalError("Something went wrong on the server. Its log has the details under this request id.")
 

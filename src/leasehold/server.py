@@ -16,6 +16,7 @@ from leasehold.problems import MEDIA_TYPE, HeadersTooLarge, MalformedRequest, Pr
 from leasehold.settings import Settings
 
 HEADERS_LIMIT_BYTES = 64 * 1024
+BACKLOG = 2048
 # A client that is slow but honest gains a second of patience with each of these.
 _BYTES_PER_SECOND = 64 * 1024
 _LOOK_EVERY_S = 1.0
@@ -168,6 +169,7 @@ def listen(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, port))
+    listener.listen(BACKLOG)  # now, or two servers could both believe the port is theirs
     return listener
 
 
@@ -185,6 +187,6 @@ def make(app: ASGIApp, settings: Settings, on_ready: Callable[[], None], on_stop
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=settings.shutdown_timeout_seconds,
-        backlog=2048,
+        backlog=BACKLOG,
     )
     return Server(config, on_ready, on_stop)

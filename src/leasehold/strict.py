@@ -5,7 +5,7 @@ from uuid import UUID
 
 import orjson
 from fastapi import Request
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from leasehold.ids import show
 from leasehold.problems import InvalidRequest, UnsupportedMediaType, fault, invalid
@@ -36,6 +36,15 @@ def _no_controls(text: str) -> str:
         raise ValueError("must not contain control characters")
     return text
 
+
+def _is_text(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("must be an RFC 3339 time, such as 2026-01-31T12:00:00Z")  # noqa: TRY004 (pydantic wants it)
+    return value
+
+
+# A moment in a request: RFC 3339 text with its zone.
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_is_text)]
 
 # A name or a reason, as people type it: one line.
 Line = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_no_controls)]

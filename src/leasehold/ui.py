@@ -1,11 +1,13 @@
 """Serves the built admin UI at /ui and the API's reference at /docs, both from this server alone."""
 
+import mimetypes
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
 from fastapi import FastAPI
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from leasehold.problems import NotFound
@@ -39,32 +41,38 @@ def folder() -> Path | None:
 
 
 def install(app: FastAPI) -> None:
-    """The UI is a plain Starlette route: it is public, static, and no part of the API's description."""
-    built = folder()
+    """The UI is a plain Starlette route: it is public, static, and no part of the API's description.
+
+    Its files are few and small, so they are read once: no request's path ever gets near the disk.
+    """
+    files = _read(folder())
 
     async def page(request: Request) -> Response:
-        return _serve(built, request.path_params.get("path", ""))
+        return serve(files, request.path_params.get("path", ""))
 
     async def to_ui(_request: Request) -> Response:
         return RedirectResponse("/ui/", headers={"Cache-Control": "no-cache"})
 
     async def docs(_request: Request) -> Response:
-        return _serve(built, "docs.html")
+        return serve(files, "docs.html")
 
     app.router.routes.extend(
         [Route("/", to_ui), Route("/docs", docs), Route("/ui", to_ui), Route("/ui/{path:path}", page)]
     )
 
 
-def _serve(built: Path | None, path: str) -> Response:
+def _read(built: Path | None) -> Mapping[str, bytes]:
     if built is None:
+        return {}
+    return {file.relative_to(built).as_posix(): file.read_bytes() for file in built.rglob("*") if file.is_file()}
+
+
+def serve(files: Mapping[str, bytes], path: str) -> Response:
+    """A file of the UI, or the app itself for any other path: it finds its own way."""
+    if not files:
         return HTMLResponse(_NOT_BUILT, status_code=503, headers=_HEADERS)
-    file = (built / path).resolve()
-    if path and file.is_file() and file.is_relative_to(built.resolve()):
-        return FileResponse(file, headers=_FOREVER if path.startswith("assets/") else _HEADERS)
-    if path.startswith("assets/"):
-        raise NotFound(
-            "There is no such file."
-        )  # an old page asking for what an upgrade took away must not get HTML for a script
-    # Any other path is a page of the single-page app, which finds its own way.
-    return FileResponse(built / "index.html", headers=_HEADERS)
+    if path.startswith("assets/") and path not in files:
+        raise NotFound("There is no such file.")  # an old page asking for what an upgrade took away gets no HTML
+    name = path if path in files else "index.html"
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Response(files[name], media_type=kind, headers=_FOREVER if name.startswith("assets/") else _HEADERS)

@@ -1,5 +1,6 @@
 """Tokens: shown once, hashed at rest, never more than their maker, dead at once when revoked."""
 
+import asyncio
 import re
 
 import httpx
@@ -124,6 +125,38 @@ async def test_use_is_noted_to_the_minute(home: House, admin: httpx.AsyncClient)
     (token,) = (await admin.get("/v2/tokens")).json()["items"]
 
     assert token["last_used_at"] is not None
+
+
+async def test_use_within_the_minute_is_not_written_again(home: House, admin: httpx.AsyncClient) -> None:
+    await admin.get("/v2/sites")
+    (before,) = home.database.rows("SELECT last_used_at FROM token")
+    home.tokens._known.clear()
+
+    await admin.get("/v2/sites")
+
+    assert home.database.rows("SELECT last_used_at FROM token") == [before]
+
+
+async def test_a_token_revoked_in_another_process_is_refused_a_second_later(home: House) -> None:
+    token = await home.token(Role.VIEWER)
+    assert (await home.client(token).get("/v2/sites")).status_code == 200
+    home.database.run("UPDATE token SET revoked_at = clock_timestamp()")
+
+    async with asyncio.timeout(3):
+        while (await home.client(token).get("/v2/sites")).status_code != 401:
+            await asyncio.sleep(0.05)
+
+
+async def test_a_token_ends_with_its_makers_at_the_latest(home: House, admin: httpx.AsyncClient) -> None:
+    short = (await mint(admin, role="admin", expires_in_seconds=600)).json()
+    maker = home.client(short["token"])
+
+    for_ever = (await mint(maker, role="viewer")).json()
+    longer = (await mint(maker, role="viewer", expires_in_seconds=6000)).json()
+    shorter = (await mint(maker, role="viewer", expires_in_seconds=60)).json()
+
+    assert for_ever["expires_at"] == longer["expires_at"] == short["expires_at"]
+    assert shorter["expires_at"] < short["expires_at"]
 
 
 async def test_everybody_may_ask_who_they_are(home: House) -> None:

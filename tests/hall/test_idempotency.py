@@ -62,6 +62,17 @@ async def test_a_key_belongs_to_one_token_and_one_route(home: House, admin: http
     assert other_route.status_code == 201
 
 
+async def test_a_key_used_on_two_routes_finds_what_each_made(admin: httpx.AsyncClient) -> None:
+    key, token = {"Idempotency-Key": "k1"}, {"name": "t", "role": "viewer"}
+    await admin.post("/v2/sites", json=BODY, headers=key)
+    made = (await admin.post("/v2/tokens", json=token, headers=key)).json()
+
+    site = await admin.post("/v2/sites", json=BODY, headers=key)
+    again = await admin.post("/v2/tokens", json=token, headers=key)
+
+    assert (site.json()["slug"], again.json()["id"]) == ("board", made["id"])
+
+
 async def test_a_key_lasts_a_day(home: House, admin: httpx.AsyncClient) -> None:
     key = {"Idempotency-Key": "k1"}
     await admin.post("/v2/sites", json=BODY, headers=key)

@@ -39,6 +39,14 @@ async def test_a_wrong_method_is_a_problem_that_names_the_right_ones(admin: http
     assert set(answer.headers["allow"].split(", ")) == {"GET", "PATCH", "DELETE"}
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/ui/", "/ui/sites", "/openapi.json"])
+async def test_a_wrong_method_on_a_page_is_a_problem_too(home: House, path: str) -> None:
+    answer = await home.client().post(path)
+
+    check(answer, 405, "method-not-allowed")
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
+
+
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/accounts/next"])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 async def test_version_one_is_gone_and_says_where_to_go(home: House, method: str, path: str) -> None:
@@ -74,6 +82,7 @@ BODIES: dict[str, bytes] = {
     "ten thousand keys": json.dumps({str(n): CANARY for n in range(10_000)}).encode(),
     "a year that never was": b'{"urls": ["a"], "at": "10000-01-01T00:00:00Z"}',
     "a time without zone": b'{"urls": ["a"], "at": "2024-01-01T00:00:00"}',
+    "a number for a time": b'{"urls": ["a"], "at": 1700000000}',
     "nothing": b"",
 }
 

@@ -249,6 +249,80 @@ async def test_a_host_where_another_site_lives_is_refused(admin: httpx.AsyncClie
     assert (answer.json()["reason"], answer.json()["site"]) == ("another-site", "shop")
 
 
+async def test_a_site_cannot_be_made_where_another_lives(admin: httpx.AsyncClient) -> None:
+    await make(admin)
+
+    answer = await admin.post("/v2/sites", json={"slug": "twin", "domain": "BOARD1.example"})
+
+    assert (answer.status_code, answer.json()["reason"], answer.json()["site"]) == (422, "another-site", "board")
+
+
+async def test_making_and_deleting_a_site_is_seen_by_rewriting_at_once(admin: httpx.AsyncClient) -> None:
+    (nobody,) = await rewritten(admin, "https://board1.example/x")
+    await make(admin)
+    (ours,) = await rewritten(admin, "https://board1.example/x")
+    await admin.delete("/v2/sites/board")
+    (gone,) = await rewritten(admin, "https://board1.example/x")
+
+    assert [item["verdict"] for item in (nobody, ours, gone)] == ["unmanaged", "unchanged", "unmanaged"]
+
+
+async def test_a_repeated_move_with_a_key_moves_once(admin: httpx.AsyncClient) -> None:
+    await make(admin)
+    key, body = {"Idempotency-Key": "m1"}, {"to": "board2.example", "reason": "seized"}
+    first = await admin.post("/v2/sites/board/moves", json=body, headers=key)
+    await move(admin, "board3.example")
+
+    repeat = await admin.post("/v2/sites/board/moves", json=body, headers=key)
+
+    assert repeat.json() == first.json()
+    assert (await admin.get("/v2/sites/board")).json()["current_domain"] == "board3.example"
+
+
+async def test_a_key_of_a_move_that_changed_nothing_is_not_remembered(admin: httpx.AsyncClient) -> None:
+    await make(admin)
+    key = {"Idempotency-Key": "m1"}
+    await admin.post("/v2/sites/board/moves", json={"to": "board1.example"}, headers=key)
+    await admin.post("/v2/sites/board/moves", json={"to": "board2.example", "dry_run": True}, headers=key)
+
+    real = await admin.post("/v2/sites/board/moves", json={"to": "board2.example"}, headers=key)
+
+    assert (real.status_code, real.json()["changed"]) == (200, True)
+
+
+async def test_history_stays_in_order_when_the_clock_was_set_back(home: House, admin: httpx.AsyncClient) -> None:
+    await make(admin)
+    home.database.run("UPDATE mount SET since = since + interval '1 hour'")
+
+    await move(admin, "board2.example")
+
+    assert [mount["host"] for mount in (await admin.get("/v2/sites/board")).json()["mounts"]][-1] == "board2.example"
+    assert (await rewritten(admin, "https://board1.example/x"))[0]["url"] == "https://board2.example/x"
+
+
+async def test_a_second_change_waits_for_the_first(home: House, admin: httpx.AsyncClient) -> None:
+    await make(admin)
+    with home.database.connect() as other, other.transaction():
+        other.execute("SELECT FROM site WHERE slug = 'board' FOR UPDATE")
+
+        late = asyncio.create_task(admin.patch("/v2/sites/board", json={"policy": {"cooldown_seconds": 9}}))
+        await asyncio.sleep(0.2)
+        assert not late.done()
+        other.execute("UPDATE site SET breaker_percent = 33 WHERE slug = 'board'")
+
+    policy = (await late).json()["policy"]
+    assert (policy["cooldown_seconds"], policy["breaker_percent"]) == (9, 33)
+
+
+async def test_more_organisations_than_indexes_are_kept_can_ask_at_once(home: House) -> None:
+    clients = [await home.caller(Role.VIEWER, f"org{n}") for n in range(70)]
+
+    for _ in range(2):
+        answers = await asyncio.gather(*(rewritten(client, "https://a.example/") for client in clients))
+
+    assert {items[0]["verdict"] for items in answers} == {"unmanaged"}
+
+
 async def test_an_address_another_site_left_can_be_taken_over(admin: httpx.AsyncClient) -> None:
     await make(admin, "x", "old.example")
     await move(admin, "x.example", slug="x")
@@ -335,6 +409,15 @@ async def test_a_paused_site_says_why_until_it_is_resumed(admin: httpx.AsyncClie
     assert (paused["paused"], paused["pause_reason"]) == (True, "captcha wave")
     assert "captcha wave" in told["sentence"]
     assert (resumed["paused"], resumed["pause_reason"]) == (False, None)
+
+
+async def test_a_second_pause_keeps_its_time_and_takes_the_new_reason(admin: httpx.AsyncClient) -> None:
+    await make(admin)
+    first = (await admin.post("/v2/sites/board/pause", json={"reason": "one"})).json()
+
+    second = (await admin.post("/v2/sites/board/pause", json={"reason": "two"})).json()
+
+    assert (second["paused_at"], second["pause_reason"]) == (first["paused_at"], "two")
 
 
 async def test_sites_are_listed_by_slug_page_by_page(admin: httpx.AsyncClient) -> None:

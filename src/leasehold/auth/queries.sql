@@ -13,9 +13,12 @@ UPDATE token
  WHERE id = %(id)s::uuid;
 
 -- name: create
+-- Nobody mints more than they hold, time included: it ends with its maker's token at the latest.
 INSERT INTO token (id, organisation, name, hash, role, permissions, expires_at)
 VALUES (%(id)s::uuid, %(organisation)s::uuid, %(name)s::text, %(hash)s::bytea, %(role)s::text,
-        %(permissions)s::text[], clock_timestamp() + %(lifetime)s::interval)
+        %(permissions)s::text[],
+        least(clock_timestamp() + %(lifetime)s::interval,
+              (SELECT expires_at FROM token WHERE organisation = %(organisation)s::uuid AND id = %(maker)s::uuid)))
 RETURNING id, name, role, permissions, created_at, expires_at, last_used_at;
 
 -- name: get

@@ -6,6 +6,7 @@ from uuid import UUID
 from psycopg.rows import class_row, scalar_row
 
 from leasehold.auth.models import Token, TokenWish
+from leasehold.caller import Caller
 from leasehold.db import Conn, queries
 from leasehold.ids import uuid7
 
@@ -33,13 +34,14 @@ async def touch(conn: Conn, token: UUID) -> None:
     await conn.execute(SQL["touch"], {"id": token})
 
 
-async def create(conn: Conn, organisation: UUID, hash_: bytes, wish: TokenWish) -> Token:
+async def create(conn: Conn, maker: Caller, hash_: bytes, wish: TokenWish) -> Token:
     cur = conn.cursor(row_factory=class_row(Token))
     await cur.execute(
         SQL["create"],
         {
             "id": uuid7(),
-            "organisation": organisation,
+            "organisation": maker.organisation,
+            "maker": maker.token,
             "name": wish.name,
             "hash": hash_,
             "role": wish.role,

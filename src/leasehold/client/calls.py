@@ -68,7 +68,7 @@ def move_site(
 ) -> Call[Moved]:
     """The site lives at `to` from now on; a dry run only tells what that would do, also to some `urls`."""
     body = {"to": to, "trust": trust, "dry_run": dry_run, "reason": reason, "urls": list(urls)}
-    return Call("POST", f"{_site(slug)}/moves", Moved.model_validate, body)
+    return Call("POST", f"{_site(slug)}/moves", Moved.model_validate, body, creates=True)
 
 
 def pause_site(slug: str, *, reason: str) -> Call[Site]:

@@ -19,6 +19,12 @@ UPDATE idempotency_key
  WHERE organisation = %(organisation)s::uuid AND token = %(token)s::uuid
    AND route = %(route)s::text AND key = %(key)s::text;
 
+-- name: forget
+-- What was asked changed nothing, so there is nothing a repeat could find.
+DELETE FROM idempotency_key
+ WHERE organisation = %(organisation)s::uuid AND token = %(token)s::uuid
+   AND route = %(route)s::text AND key = %(key)s::text;
+
 -- name: sweep
 -- Across organisations: keys nobody may repeat any more.
 DELETE FROM idempotency_key

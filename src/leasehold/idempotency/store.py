@@ -46,6 +46,11 @@ async def keep(conn: Conn, once: Once, resource: str) -> None:
     await conn.execute(SQL["keep"], {**once.row(), "resource": resource})
 
 
+async def forget(conn: Conn, once: Once) -> None:
+    """Give a claimed key back: nothing was made."""
+    await conn.execute(SQL["forget"], once.row())
+
+
 async def sweep(conn: Conn) -> int:
     """Forget keys that are a day old; returns how many."""
     cur = await conn.execute(SQL["sweep"])

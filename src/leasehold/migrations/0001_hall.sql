@@ -131,7 +131,7 @@ GRANT SELECT ON schema_mark TO leasehold_app, leasehold_system;
 GRANT SELECT, UPDATE ON readiness TO leasehold_system;
 GRANT SELECT ON organisation TO leasehold_app;
 GRANT SELECT, INSERT ON organisation TO leasehold_system;
-GRANT SELECT, INSERT, UPDATE ON token TO leasehold_app;
+GRANT SELECT, INSERT, UPDATE (revoked_at) ON token TO leasehold_app;
 GRANT SELECT, UPDATE (last_used_at) ON token TO leasehold_system;
 GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency_key TO leasehold_app;
 GRANT SELECT, DELETE ON idempotency_key TO leasehold_system;

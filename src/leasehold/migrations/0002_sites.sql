@@ -58,7 +58,7 @@ CREATE TABLE move (
     -- The epoch of the site after it; a proposal leaves it as it was.
     epoch integer NOT NULL,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    from_address text,
+    from_address text NOT NULL,
     to_address text NOT NULL,
     trust text NOT NULL,
     actor uuid,

@@ -120,7 +120,7 @@ class Move:
     id: UUID
     epoch: int
     at: datetime
-    from_address: str | None
+    from_address: str
     to_address: str
     trust: str
     actor: UUID | None

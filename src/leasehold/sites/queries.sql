@@ -110,6 +110,7 @@ VALUES (%(id)s::uuid, %(organisation)s::uuid, %(site)s::text, %(epoch)s::int, %(
 SELECT id, epoch, at, from_address, to_address, trust, actor, actor_name, reason
   FROM move
  WHERE organisation = %(organisation)s::uuid AND site = %(site)s::text
+   AND (%(id)s::uuid IS NULL OR id = %(id)s::uuid)
    AND (%(before)s::uuid IS NULL OR id < %(before)s::uuid)
  ORDER BY id DESC
  LIMIT %(limit)s::int;

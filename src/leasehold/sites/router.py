@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import Depends, Path, Request, Response
-from pydantic import AwareDatetime, BeforeValidator, Field, GetJsonSchemaHandler
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -27,7 +27,7 @@ from leasehold.sites.addresses import (
 from leasehold.sites.models import MoveWish, NewSite, Policy, SiteChange
 from leasehold.sites.problems import AddressRefused, SiteExists, SiteInUse, SiteUnknown
 from leasehold.sites.service import Sites
-from leasehold.strict import Answer, Line, MoveId, Strict, TokenId
+from leasehold.strict import Answer, Line, Moment, MoveId, Strict, TokenId
 
 routes = router("sites")
 
@@ -132,7 +132,7 @@ class PauseIn(Strict):
 
 class RewriteIn(Strict):
     urls: list[UrlText] = Field(min_length=1, max_length=10_000)
-    at: Annotated[AwareDatetime, Field(strict=False)] | None = Field(
+    at: Moment | None = Field(
         None, description="Answer as of this time: whose URL it was then, and what it was called."
     )
 
@@ -205,7 +205,7 @@ class MoveOut(Answer):
     id: MoveId
     epoch: int
     at: datetime
-    from_address: str | None
+    from_address: str
     to_address: str
     trust: str
     actor: TokenId | None
@@ -283,10 +283,17 @@ async def delete_site(slug: Slug, sites: SitesDep, caller: CallerDep) -> Respons
 
 
 @routes.post("/v2/sites/{slug}/moves", **allows(Permission.SITES_MANAGE, SiteUnknown, AddressRefused))
-async def move_site(slug: Slug, body: MoveIn, request: Request, sites: SitesDep, caller: CallerDep) -> MovedOut:
+async def move_site(
+    slug: Slug,
+    body: MoveIn,
+    request: Request,
+    sites: SitesDep,
+    caller: CallerDep,
+    idempotency_key: IdempotencyKey = None,
+) -> MovedOut:
     """The site lives at `to` from now on. A dry run answers the same and changes nothing."""
     wish = MoveWish(_mount(body.to, Trust(body.trust), request), body.reason, body.dry_run, body.urls)
-    moved = await sites.move(caller, slug, wish)
+    moved = await sites.move(caller, slug, wish, once(caller, f"POST /v2/sites/{slug}/moves", idempotency_key, body))
     return MovedOut.model_validate({**asdict(moved), "sample": _rewritten(body.urls, moved.sample)})
 
 

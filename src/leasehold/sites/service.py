@@ -63,7 +63,8 @@ class Sites:
             policy: Policy = replace(site.policy, **change.policy)
             await store.change(conn, caller.organisation, slug, change.name or site.name, policy)
             changed = await _found(conn, caller, slug)
-            await audit.record(conn, caller, "site.changed", slug, _difference(site, changed))
+            if difference := _difference(site, changed):
+                await audit.record(conn, caller, "site.changed", slug, difference)
             return changed
 
     async def delete(self, caller: Caller, slug: str) -> None:
@@ -76,18 +77,45 @@ class Sites:
             await store.delete(conn, caller.organisation, slug)
             await audit.record(conn, caller, "site.deleted", slug, {"address": site.current.text})
 
-    async def move(self, caller: Caller, slug: str, wish: MoveWish) -> Moved:
+    async def move(self, caller: Caller, slug: str, wish: MoveWish, once: Once | None = None) -> Moved:
         """The site lives at `wish.to` from now on. A dry run does the same and takes it back."""
         async with self._db.transaction(caller.organisation) as conn:
-            moved = await self._move(conn, caller, slug, wish)
+            moved = await self._move_once(conn, caller, slug, wish, None if wish.dry_run else once)
             if wish.urls:
-                registry = Registry(await store.mounts_by_site(conn, caller.organisation))
+                registry = await asyncio.to_thread(Registry, await store.mounts_by_site(conn, caller.organisation))
                 moved = replace(moved, sample=[registry.rewrite(url) for url in wish.urls])
             if wish.dry_run:
                 raise RollBack
         return moved
 
-    async def _move(self, conn: Conn, caller: Caller, slug: str, wish: MoveWish) -> Moved:
+    async def _move_once(self, conn: Conn, caller: Caller, slug: str, wish: MoveWish, once: Once | None) -> Moved:
+        made = await idempotency.claim(conn, once) if once else None
+        if made:
+            return await self._repeated(conn, caller, slug, made)
+        moved, move_id = await self._move(conn, caller, slug, wish)
+        if once and move_id:
+            await idempotency.keep(conn, once, move_id.hex)
+        elif once:
+            await idempotency.forget(conn, once)
+        return moved
+
+    async def _repeated(self, conn: Conn, caller: Caller, slug: str, made: str) -> Moved:
+        """What an earlier request did, told again."""
+        move = await store.move(conn, caller.organisation, slug, UUID(hex=made))
+        if move is None:
+            raise SiteUnknown("The site this moved is gone.")
+        return Moved(
+            site=slug,
+            epoch=move.epoch,
+            changed=move.trust != Trust.OBSERVED,
+            dry_run=False,
+            from_address=move.from_address,
+            to_address=move.to_address,
+            trust=Trust(move.trust),
+            affected=await self._count(conn, caller, slug),
+        )
+
+    async def _move(self, conn: Conn, caller: Caller, slug: str, wish: MoveWish) -> tuple[Moved, UUID | None]:
         await store.raise_version(conn, caller.organisation)
         site = await _locked(conn, caller, slug)
         await _refuse_taken(conn, caller, slug, wish.to)
@@ -102,16 +130,16 @@ class Sites:
             affected=await self._count(conn, caller, slug),
         )
         if _lives_there(site, wish.to) or _is_proposed(site, wish.to):
-            return moved
+            return moved, None
         if wish.to.trust is not Trust.OBSERVED:
             await store.raise_epoch(conn, caller.organisation, slug)
             moved = replace(moved, epoch=site.epoch + 1, changed=True)
         await store.settle(conn, caller.organisation, slug, wish.to)
-        await store.record_move(conn, caller, moved, wish.reason)
+        move_id = await store.record_move(conn, caller, moved, wish.reason)
         action = "site.moved" if moved.changed else "site.move_proposed"
         detail = {"from": moved.from_address, "to": moved.to_address, "trust": moved.trust, "reason": wish.reason}
         await audit.record(conn, caller, action, slug, detail)
-        return moved
+        return moved, move_id
 
     async def moves(self, caller: Caller, slug: str, before: UUID | None, limit: int) -> list[Move]:
         async with self._db.transaction(caller.organisation) as conn:
@@ -164,11 +192,15 @@ class Sites:
             if registry is None or known != version:
                 mounts = await store.mounts_by_site(conn, organisation)
                 registry = await asyncio.to_thread(Registry, mounts)
-                self._registries[organisation] = (version, registry)
+        self._keep(organisation, version, registry)
+        return registry
+
+    def _keep(self, organisation: UUID, version: int, registry: Registry) -> None:
+        # In one go: others come and go wherever there is an await.
+        self._registries[organisation] = (version, registry)
         self._registries.move_to_end(organisation)
         while len(self._registries) > _REGISTRIES_KEPT:
             self._registries.popitem(last=False)
-        return registry
 
     async def _count(self, conn: Conn, caller: Caller, slug: str) -> dict[str, int]:
         return {name: await count(conn, caller.organisation, slug) for name, count in self._dependents.items()}

@@ -118,9 +118,10 @@ async def raise_epoch(conn: Conn, organisation: UUID, slug: str) -> None:
     await conn.execute(SQL["raise_epoch"], {"organisation": organisation, "slug": slug})
 
 
-async def record_move(conn: Conn, caller: Caller, moved: Moved, reason: str | None) -> None:
+async def record_move(conn: Conn, caller: Caller, moved: Moved, reason: str | None) -> UUID:
+    made = uuid7()
     row = {
-        "id": uuid7(),
+        "id": made,
         "organisation": caller.organisation,
         "site": moved.site,
         "epoch": moved.epoch,
@@ -132,9 +133,21 @@ async def record_move(conn: Conn, caller: Caller, moved: Moved, reason: str | No
         "reason": reason,
     }
     await conn.execute(SQL["record_move"], row)
+    return made
 
 
 async def moves(conn: Conn, organisation: UUID, site: str, before: UUID | None, limit: int) -> list[Move]:
+    return await _moves(
+        conn, {"organisation": organisation, "site": site, "before": before, "limit": limit, "id": None}
+    )
+
+
+async def move(conn: Conn, organisation: UUID, site: str, move_id: UUID) -> Move | None:
+    which = {"organisation": organisation, "site": site, "before": None, "limit": 1, "id": move_id}
+    return next(iter(await _moves(conn, which)), None)
+
+
+async def _moves(conn: Conn, which: Mapping[str, Any]) -> list[Move]:
     cur = conn.cursor(row_factory=class_row(Move))
-    await cur.execute(SQL["moves"], {"organisation": organisation, "site": site, "before": before, "limit": limit})
+    await cur.execute(SQL["moves"], which)
     return await cur.fetchall()

@@ -496,7 +496,7 @@ export interface components {
              */
             at: string;
             /** From Address */
-            from_address: string | null;
+            from_address: string;
             /** To Address */
             to_address: string;
             /** Trust */
@@ -2013,7 +2013,10 @@ export interface operations {
     move_site: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 /** @description The site's slug. */
                 slug: string;
@@ -2089,7 +2092,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Address refused (`/problems/address-refused`); Invalid request (`/problems/invalid-request`) */
+            /** @description Address refused (`/problems/address-refused`); Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
             422: {
                 headers: {
                     [name: string]: unknown;
