@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
+import subprocess
 import time
 from collections.abc import Iterator
 
@@ -129,6 +131,49 @@ def test_after_a_kill_of_postgres_too_the_next_start_finds_everything(home: Plac
     assert home.processes() == []
 
 
+def test_a_postgres_that_dies_under_it_is_started_again(home: Place) -> None:
+    up = home.up()
+    died = home.postmaster.pid
+
+    os.kill(died, signal.SIGKILL)
+
+    until(lambda: up.ask("GET", "/v2/sites/board", ADMIN).status_code == 200 and home.postmaster.pid != died)
+    until(lambda: up.ask("GET", "/readyz").status_code == 200)
+    assert up.end() == 0
+    assert home.processes() == []
+
+
+def test_two_starts_at_once_on_one_port_are_one_server(home: Place, here: Place) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+
+    both = [where.start("up", "--port", port) for where in (home, here)]
+    until(lambda: any(one.process.poll() is not None for one in both))
+
+    (loser,) = [one for one in both if one.process.poll() is not None]
+    assert loser.process.returncode == 2
+    assert "--port" in loser.err
+    assert "lh_" not in loser.out
+
+
+def test_only_its_owner_may_hold_its_locks(home: Place) -> None:
+    home.up()
+
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in home.data.iterdir() if file.is_file()}
+
+    assert modes == dict.fromkeys(["up.lock", "postgres.lock", "postgres.users"], 0o600)
+
+
+def test_a_later_start_prints_a_command_that_makes_a_token_for_it(home: Place) -> None:
+    up = home.up()
+    (command,) = [line.strip() for line in up.out.splitlines() if "tokens create" in line]
+
+    made = subprocess.run(command, shell=True, capture_output=True, text=True, cwd="/", check=True)  # noqa: S602
+
+    assert up.ask("GET", "/v2/tokens", made.stdout.strip()).status_code == 200
+
+
 def test_a_second_up_names_the_first_and_changes_nothing(home: Place) -> None:
     first = home.up()
     before = home.postmaster
@@ -186,6 +231,20 @@ def test_a_folder_below_a_closed_one_works_and_the_closed_one_stays_closed() -> 
         assert here.processes() == []
         assert stat.S_IMODE(closed.stat().st_mode) == 0o700
         assert has_site(here.up(), up.token)
+
+
+def test_a_data_folder_that_was_removed_starts_anew_also_below_a_closed_one() -> None:
+    with place("closed/data") as here:
+        (here.folder / "closed").mkdir(mode=0o700)
+        first = here.up()
+        first.end()
+        old = here.home
+        shutil.rmtree(here.data)
+
+        again = here.up()
+
+        assert again.token not in (None, first.token)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def test_a_folder_whose_path_is_too_long_for_a_socket_works() -> None:
