@@ -9,6 +9,7 @@ import pytest
 from leasehold.app import build
 from leasehold.auth import PERMISSIONS, Permission, Role
 from leasehold.door import ANY_CALLER, PERMISSION_FIELD, PUBLIC
+from leasehold.problems import MEDIA_TYPE, Problem
 from leasehold.settings import Settings
 from tests.parts.house import House
 
@@ -18,7 +19,23 @@ OPERATIONS = [
     for path, operations in DOCUMENT["paths"].items()
     for method, operation in operations.items()
 ]
-IDS = [f"{method} {path}" for method, path, _ in OPERATIONS]
+GUARDED = [operation for operation in OPERATIONS if operation[2] not in (PUBLIC, ANY_CALLER)]
+ABOUT_ONE_THING = [operation for operation in GUARDED if "{" in operation[1]]
+
+
+def every(operations: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
+    ids = [f"{method} {path}" for method, path, _ in operations]
+    return pytest.mark.parametrize(("method", "path", "permission"), operations, ids=ids)
+
+
+def check_problem(answer: httpx.Response) -> None:
+    """The one shape of every refusal, whoever gets it and wherever."""
+    assert answer.headers["content-type"] == MEDIA_TYPE
+    problem = answer.json()
+    assert problem["type"].removeprefix("/problems/") in Problem.kinds
+    assert (problem["status"], problem["request_id"]) == (answer.status_code, answer.headers["x-request-id"])
+    assert problem["title"]
+    assert problem["detail"]
 
 
 async def call(client: httpx.AsyncClient, method: str, path: str) -> httpx.Response:
@@ -28,15 +45,17 @@ async def call(client: httpx.AsyncClient, method: str, path: str) -> httpx.Respo
     return await client.request(method, filled, **body)
 
 
-@pytest.mark.parametrize(("method", "path", "permission"), OPERATIONS, ids=IDS)
+@every(OPERATIONS)
 async def test_who_has_no_token_gets_401_and_nothing_else(home: House, method: str, path: str, permission: str) -> None:
     for client in (home.client(), home.client("lh_" + "0" * 42), home.client("nonsense")):
         answer = await call(client, method, path)
 
         assert (answer.status_code == 401) == (permission != PUBLIC), answer.text
+        if answer.is_error:
+            check_problem(answer)
 
 
-@pytest.mark.parametrize(("method", "path", "permission"), OPERATIONS, ids=IDS)
+@every(OPERATIONS)
 async def test_every_role_may_what_its_permissions_say(home: House, method: str, path: str, permission: str) -> None:
     for role in Role:
         answer = await call(await home.caller(role), method, path)
@@ -45,12 +64,12 @@ async def test_every_role_may_what_its_permissions_say(home: House, method: str,
         assert (answer.status_code != 403) == may, f"{role}: {answer.text}"
         if not may:
             assert answer.json()["permission"] == permission
+        if answer.is_error:
+            check_problem(answer)
 
 
-@pytest.mark.parametrize(("method", "path", "permission"), OPERATIONS, ids=IDS)
+@every(GUARDED)
 async def test_every_permission_but_the_one_is_not_enough(home: House, method: str, path: str, permission: str) -> None:
-    if permission in (PUBLIC, ANY_CALLER):
-        return
     admin = await home.caller()
     others = [str(other) for other in Permission if other != permission]
     made = (await admin.post("/v2/tokens", json={"name": "all but one", "permissions": others})).json()
@@ -58,13 +77,12 @@ async def test_every_permission_but_the_one_is_not_enough(home: House, method: s
     answer = await call(home.client(made["token"]), method, path)
 
     assert answer.status_code == 403
+    check_problem(answer)
 
 
-@pytest.mark.parametrize(("method", "path", "permission"), OPERATIONS, ids=IDS)
+@every(ABOUT_ONE_THING)
 async def test_another_organisations_things_are_not_there(home: House, method: str, path: str, permission: str) -> None:
     """With every permission at home, a stranger gets for our things just what it gets for things that never were."""
-    if "{" not in path or permission == PUBLIC:
-        return
     admin, stranger = await home.caller(), await home.caller(organisation="strangers")
     await admin.post("/v2/sites", json={"slug": "ours", "domain": "ours.example"})
     token = (await admin.post("/v2/tokens", json={"name": "ours", "role": "viewer"})).json()["id"]
@@ -75,3 +93,4 @@ async def test_another_organisations_things_are_not_there(home: House, method: s
     answer = await stranger.request(method, path_here, json=bodies.get(path, {}))
 
     assert answer.status_code == 404
+    check_problem(answer)

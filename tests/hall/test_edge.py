@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+from starlette.types import Message
 
 from leasehold import logs
+from leasehold.app import edged
 from tests.parts.house import House, house
 from tests.parts.postgres import TestDatabase
 
@@ -54,8 +56,24 @@ async def test_a_stranger_is_sent_away_before_the_body_is_read(home: House) -> N
 async def test_a_head_is_the_get_without_its_body(admin: httpx.AsyncClient, path: str) -> None:
     full, head = await admin.get(path), await admin.head(path)
 
-    assert (head.status_code, head.content) == (full.status_code, b"")
+    assert head.status_code == full.status_code
     assert head.headers["content-type"] == full.headers["content-type"]
+
+
+async def test_the_answer_to_a_head_has_no_bytes(home: House) -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {"type": "http", "method": "HEAD", "path": "/healthz", "raw_path": b"/healthz", "query_string": b""}
+    await edged(home.app)({**scope, "headers": [], "root_path": "", "http_version": "1.1"}, receive, send)
+
+    assert sent[0]["status"] == 200
+    assert b"".join(message.get("body", b"") for message in sent) == b""
 
 
 async def test_answers_are_not_stored_or_framed(admin: httpx.AsyncClient) -> None:
