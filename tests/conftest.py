@@ -9,6 +9,7 @@ import pytest
 from tests.parts import postgres as parts
 from tests.parts.house import House, house
 from tests.parts.postgres import Postgres, TestDatabase
+from tests.parts.process import Place, place
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,3 +49,10 @@ async def home(database: TestDatabase) -> AsyncIterator[House]:
 async def admin(home: House) -> httpx.AsyncClient:
     """A client that may everything in organisation `default`."""
     return await home.caller()
+
+
+@pytest.fixture
+def here() -> Iterator[Place]:
+    """A folder to run leasehold in as a process of its own, where it never was."""
+    with place() as made:
+        yield made

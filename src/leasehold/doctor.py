@@ -88,14 +88,15 @@ def _schema(conn: Conn) -> Finding:
 def _wall(url: str) -> Finding:
     """The role requests work as: row-level security binds nobody who owns a table or may step over it."""
     try:
-        problem = asyncio.run(_role_problem(url))
+        asyncio.run(_open(url))
     except WallMissing as error:
-        problem = str(error)
+        return Finding("role", False, str(error))
     except psycopg.Error as error:
-        problem = f"cannot be used: {str(error).splitlines()[0]}. Run `leasehold migrate` as the database's owner."
-    return Finding("role", problem is None, problem or f"{APP_ROLE} is bound by row-level security")
+        detail = f"cannot be used: {str(error).splitlines()[0]}. Run `leasehold migrate` as the database's owner."
+        return Finding("role", False, detail)
+    return Finding("role", True, f"{APP_ROLE} is bound by row-level security")
 
 
-async def _role_problem(url: str) -> str | None:
-    async with Database(url, pool_size=2) as db:
-        return await db.role_problem()
+async def _open(url: str) -> None:
+    async with Database(url, pool_size=2):
+        pass  # opening looks at the role

@@ -55,9 +55,9 @@ class Door(APIRoute):
         known = {parameter.alias for parameter in self.dependant.query_params}
 
         async def enter(request: Request) -> Response:
-            if permission != PUBLIC:
+            if permission != PUBLIC:  # what is public is also asked by probes and old clients, with words of their own
                 request.state.caller = await _admit(request, permission)
-            _refuse_unknown(request, known)
+                _refuse_unknown(request, known)
             if self.body_field is None:
                 return await inner(request)
             return await inner(_Guarded(request, await read_json(request)))

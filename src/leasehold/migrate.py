@@ -39,9 +39,10 @@ class _Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
         super().__init__(DatabaseURI("postgresql+psycopg", "", "", "", None, "", {}), "_yoyo_migration")
 
     def connect(self, _dburi: Any) -> psycopg.Connection[Any]:
-        return psycopg.connect(
-            self._url, autocommit=True, application_name=APPLICATION_NAME, options="-c lock_timeout=30s"
-        )
+        return psycopg.connect(self._url, autocommit=True, application_name=APPLICATION_NAME)
+
+    def init_connection(self, connection: psycopg.Connection[Any]) -> None:
+        connection.execute("SET lock_timeout = '30s'")
 
     def copy(self) -> "_Backend":
         return _Backend(self._url)

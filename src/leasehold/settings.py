@@ -4,7 +4,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -127,14 +127,14 @@ def _complaints(error: ValidationError) -> list[str]:
 
 def strangers(environment: Mapping[str, str] = os.environ) -> list[str]:
     """A sentence for each variable or key that looks like ours but is none: most often a typing error."""
-    known = {PREFIX + name.upper() for name in Settings.model_fields}
-    ours = [name for name in environment if name.startswith(PREFIX)]
+    ours = [name.removeprefix(PREFIX).lower() for name in environment if name.startswith(PREFIX)]
     in_file = tomllib.loads(Path(CONFIG_FILE).read_text("utf-8")) if Path(CONFIG_FILE).is_file() else {}
-    return [*_unknown(ours, known), *_unknown(in_file, set(Settings.model_fields), f" in {CONFIG_FILE}")]
+    variables = _unknown(ours, lambda name: PREFIX + name.upper(), "")
+    return [*variables, *_unknown(in_file, str, f" in {CONFIG_FILE}")]
 
 
-def _unknown(names: Iterable[str], known: set[str], where: str = "") -> Iterator[str]:
-    for name in sorted(set(names) - known):
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else "."
-        yield f"{name}{where} is not a setting and is ignored{hint}"
+def _unknown(names: Iterable[str], spell: Callable[[str], str], where: str) -> Iterator[str]:
+    for name in sorted(set(names) - set(Settings.model_fields)):
+        near = difflib.get_close_matches(name, Settings.model_fields, n=1)
+        hint = f"; did you mean {spell(near[0])}?" if near else "."
+        yield f"{spell(name)}{where} is not a setting and is ignored{hint}"

@@ -24,9 +24,8 @@ _FOREVER = {"Content-Security-Policy": _POLICY, "Cache-Control": "public, max-ag
 _NOT_BUILT = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>leasehold</title><h1>The UI is not built</h1>"
     "<p>Run <code>make setup</code> in the checkout, or install the wheel, which carries it. "
-    "The API is at <a href=/docs>/docs</a>.</p></html>"
+    "The API is described at <a href=/openapi.json>/openapi.json</a>.</p></html>"
 )
-
 
 PAGES = frozenset({"/", "/docs", "/ui", "/ui/{path:path}", "/openapi.json"})
 

@@ -252,3 +252,14 @@ def test_help_lists_the_commands() -> None:
     assert helped.code == 0
     for command in ("up", "serve", "migrate", "tokens", "doctor", "conformance", "version"):
         assert f" {command} " in helped.out
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [(["--org", ""], "--org"), (["--org", "A B"], "--org"), (["--name", ""], "--name"), (["--name", "a\nb"], "--name")],
+)
+def test_an_odd_organisation_or_name_is_refused_before_anything_starts(words: list[str], option: str) -> None:
+    refused = run("tokens", "create", "--role", "admin", *words)
+
+    assert refused.code == 2
+    assert option in refused.err

@@ -20,13 +20,6 @@ ADMIN = "lh_" + "Bootstrap0" * 3
 SITE = {"slug": "board", "domain": "board1.example"}
 
 
-@pytest.fixture
-def here() -> Iterator[Place]:
-    """A place where leasehold never was."""
-    with place() as made:
-        yield made
-
-
 @pytest.fixture(scope="module")
 def _lived_in() -> Iterator[Place]:
     with place() as made:

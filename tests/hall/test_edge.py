@@ -1,14 +1,16 @@
 """The outermost layer: ids, limits, headers, counting."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 
 from leasehold import logs
 from leasehold.app import edged
+from leasehold.edge import Edge
 from tests.parts.house import House, house
 from tests.parts.postgres import TestDatabase
 
@@ -74,6 +76,26 @@ async def test_the_answer_to_a_head_has_no_bytes(home: House) -> None:
 
     assert sent[0]["status"] == 200
     assert b"".join(message.get("body", b"") for message in sent) == b""
+
+
+async def test_a_request_that_a_stopping_server_cuts_off_is_told_so(home: House) -> None:
+    sent: list[Message] = []
+
+    async def cut_off(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise asyncio.CancelledError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b"", "headers": []}
+    with pytest.raises(asyncio.CancelledError):
+        await Edge(cut_off, home.app.state.metrics, 1000)(scope, receive, send)
+
+    assert sent[0]["status"] == 503
+    assert json.loads(sent[1]["body"])["type"] == "/problems/unavailable"
 
 
 async def test_answers_are_not_stored_or_framed(admin: httpx.AsyncClient) -> None:

@@ -18,13 +18,6 @@ from tests.parts.process import Place, place, until
 USE = "import sys, pathlib, leasehold.embedded as e; e.Embedded(pathlib.Path(sys.argv[1])).start(); print(); input()"
 
 
-@pytest.fixture
-def here() -> Iterator[Place]:
-    """A place where PostgreSQL never was."""
-    with place() as made:
-        yield made
-
-
 @pytest.fixture(scope="module")
 def _lived_in() -> Iterator[Place]:
     with place() as made:

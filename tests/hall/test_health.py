@@ -11,6 +11,10 @@ async def test_health_needs_no_database(home: House) -> None:
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
 
 
+async def test_a_probe_may_ask_in_words_of_its_own(home: House) -> None:
+    assert (await home.client().get("/healthz?probe=1")).status_code == 200
+
+
 async def test_ready_is_ready(home: House) -> None:
     answer = await home.client().get("/readyz")
 

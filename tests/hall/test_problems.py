@@ -47,7 +47,7 @@ async def test_a_wrong_method_on_a_page_is_a_problem_too(home: House, path: str)
     assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/accounts/next"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/accounts/next?site=board"])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 async def test_version_one_is_gone_and_says_where_to_go(home: House, method: str, path: str) -> None:
     answer = await home.client().request(method, path)
@@ -156,7 +156,10 @@ async def test_a_crash_is_a_bare_500_with_the_request_id(home: House, capfd: pyt
     assert [event["request_id"] for event in logged if event["event"] == "request.crashed"] == ["abc-1"]
 
 
-async def test_a_database_that_is_away_is_503_with_a_time_to_come_back(home: House) -> None:
+async def test_a_database_that_is_away_is_503_with_a_time_to_come_back(
+    home: House, capfd: pytest.CaptureFixture[str]
+) -> None:
+    logs.configure("info", "json")
     client = await home.caller()
     await home.app.state.db.close()
 
@@ -164,6 +167,8 @@ async def test_a_database_that_is_away_is_503_with_a_time_to_come_back(home: Hou
 
     check(answer, 503, "unavailable")
     assert answer.headers["retry-after"]
+    logged = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert [event["error"] for event in logged if event["event"] == "database.failed"] == ["PoolClosed"]
 
 
 async def test_a_database_that_came_back_is_used_at_once(home: House) -> None:

@@ -8,7 +8,7 @@ from psycopg.conninfo import make_conninfo
 
 from leasehold.db import Database
 from leasehold.migrate import migrate, shipped
-from tests.parts.postgres import Postgres
+from tests.parts.postgres import Postgres, TestDatabase
 
 
 @pytest.fixture
@@ -36,6 +36,14 @@ async def test_an_owner_that_was_given_the_roles_migrates_and_serves(postgres: P
     async with Database(owner, pool_size=2) as db, db.system() as conn_as_system:
         cur = await conn_as_system.execute("SELECT current_user, session_user")
         assert await cur.fetchone() == ("leasehold_system", "lh_owner")
+
+
+async def test_options_of_the_address_are_kept(database: TestDatabase) -> None:
+    url = make_conninfo(database.url, options="-c work_mem=5MB")
+
+    async with Database(url, pool_size=2) as db, db.system() as conn:
+        cur = await conn.execute("SELECT current_setting('work_mem'), current_setting('timezone')")
+        assert await cur.fetchone() == ("5MB", "UTC")
 
 
 def test_an_owner_without_the_roles_is_told_which(owner: str) -> None:
