@@ -144,7 +144,8 @@ def test_two_starts_at_once_on_one_port_are_one_server(home: Place, here: Place)
     both = [where.start("up", "--port", port) for where in (home, here)]
     until(lambda: any(one.process.poll() is not None for one in both))
 
-    (loser,) = [one for one in both if one.process.poll() is not None]
+    loser, winner = sorted(both, key=lambda one: one.process.poll() is None)
+    assert winner.ready().end() == 0
     assert loser.process.returncode == 2
     assert "--port" in loser.err
     assert "lh_" not in loser.out

@@ -175,7 +175,7 @@ class Place:
             words, cwd = process.cmdline(), Path(process.cwd())
         except psutil.Error:
             return False
-        return any(cwd.is_relative_to(place) or str(place) in words for place in places)
+        return any(cwd.is_relative_to(place) or any(word.startswith(str(place)) for word in words) for place in places)
 
     def _environment(self, given: dict[str, str]) -> dict[str, str]:
         own = {name: value for name, value in os.environ.items() if not name.startswith("LEASEHOLD_")}
