@@ -1,5 +1,20 @@
-"""Front door of the audit: what operators changed, for ever."""
+"""Front door of the audit: what operators changed, for ever, and the chain that proves it."""
 
-from leasehold.audit.store import Event, page, record
+from leasehold.audit.chain import BATCH, Checked, Fault, Kind, check, seal, seal_all
+from leasehold.audit.store import Event, Note, organisations, page, record, record_many
 
-__all__ = ["Event", "page", "record"]
+__all__ = [
+    "BATCH",
+    "Checked",
+    "Event",
+    "Fault",
+    "Kind",
+    "Note",
+    "check",
+    "organisations",
+    "page",
+    "record",
+    "record_many",
+    "seal",
+    "seal_all",
+]

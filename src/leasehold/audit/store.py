@@ -1,11 +1,12 @@
 """The audit: appended in the transaction it speaks of, never changed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
@@ -47,7 +48,41 @@ async def record(conn: Conn, caller: Caller, action: str, subject: str, detail: 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to be recorded: `caller` did `action` to `subject`. `detail` must hold no secret."""
+
+    caller: Caller
+    action: str
+    subject: str
+    detail: Mapping[str, Any]
+
+
+async def record_many(conn: Conn, notes: Sequence[Note]) -> None:
+    """As `record`, for what one batch did; all of it in one organisation."""
+    if not notes:
+        return
+    await conn.execute(
+        SQL["record_many"],
+        {
+            "organisation": notes[0].caller.organisation,
+            "ids": [uuid7() for _ in notes],
+            "actors": [note.caller.token for note in notes],
+            "actor_names": [note.caller.name for note in notes],
+            "actions": [note.action for note in notes],
+            "subjects": [note.subject for note in notes],
+            "details": [orjson.dumps(note.detail).decode() for note in notes],
+            "request_ids": [note.caller.request_id for note in notes],
+        },
+    )
+
+
 async def page(conn: Conn, organisation: UUID, subject: str | None, before: UUID | None, limit: int) -> list[Event]:
     cur = conn.cursor(row_factory=class_row(Event))
     await cur.execute(SQL["page"], {"organisation": organisation, "subject": subject, "before": before, "limit": limit})
     return await cur.fetchall()
+
+
+async def organisations(conn: Conn) -> list[tuple[UUID, str]]:
+    """Everybody who has an audit: id and slug."""
+    return [(id_, slug) for id_, slug in await (await conn.execute(SQL["organisations"])).fetchall()]
