@@ -1,5 +1,25 @@
 -- The whole schema, for readers; made from the migrations by `make generated`.
 
+CREATE TABLE public.audit_event (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    actor uuid,
+    actor_name text NOT NULL,
+    action text NOT NULL,
+    subject text NOT NULL,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+    request_id text,
+    xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    era integer DEFAULT 1 NOT NULL
+);
+
+ALTER TABLE ONLY public.audit_event FORCE ROW LEVEL SECURITY;
+
+CREATE FUNCTION public.audit_era() RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT (pg_get_expr(pg_attrdef.adbin, pg_attrdef.adrelid))::integer AS pg_get_expr FROM (pg_attrdef JOIN pg_attribute ON (((pg_attribute.attrelid = pg_attrdef.adrelid) AND (pg_attribute.attnum = pg_attrdef.adnum)))) WHERE ((pg_attrdef.adrelid = ('public.audit_event'::regclass)::oid) AND (pg_attribute.attname = 'era'::name)));
+
 CREATE FUNCTION public.current_organisation() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (NULLIF(current_setting('leasehold.organisation'::text, true), ''::text))::uuid;
@@ -12,19 +32,149 @@ BEGIN
 END
 $$;
 
-CREATE TABLE public.audit_event (
+CREATE TABLE public.account (
     id uuid NOT NULL,
     organisation uuid NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    actor uuid,
-    actor_name text NOT NULL,
-    action text NOT NULL,
-    subject text NOT NULL,
-    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
-    request_id text
+    site text NOT NULL,
+    username text NOT NULL,
+    standing text DEFAULT 'active'::text NOT NULL,
+    blocked_reason text,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    priority integer DEFAULT 0 NOT NULL,
+    consecutive_failures integer DEFAULT 0 NOT NULL,
+    unclean_ends integer DEFAULT 0 NOT NULL,
+    on_probation boolean DEFAULT false NOT NULL,
+    needs_login boolean DEFAULT false NOT NULL,
+    cooling_until timestamp with time zone,
+    last_leased_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    last_outcome text,
+    last_outcome_at timestamp with time zone,
+    before_penalty jsonb,
+    fence bigint DEFAULT 0 NOT NULL,
+    fence_base bigint DEFAULT 0 NOT NULL,
+    lease uuid,
+    back_at timestamp with time zone,
+    moved boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT account_check CHECK (((standing = 'blocked'::text) = (blocked_reason IS NOT NULL))),
+    CONSTRAINT account_standing_check CHECK ((standing = ANY (ARRAY['active'::text, 'inactive'::text, 'blocked'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+ALTER TABLE ONLY public.account FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.lease (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    kind text NOT NULL,
+    resource uuid NOT NULL,
+    site text,
+    owner text NOT NULL,
+    token uuid,
+    job_id text,
+    fence bigint NOT NULL,
+    ttl_seconds integer NOT NULL,
+    acquired_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+ALTER TABLE ONLY public.lease FORCE ROW LEVEL SECURITY;
+
+CREATE VIEW public.account_now WITH (security_invoker='true') AS
+ SELECT organisation,
+    id,
+    site,
+    username,
+    state,
+    standing,
+    blocked_reason,
+    labels,
+    priority,
+        CASE
+            WHEN (state = 'cooling'::text) THEN cooling_until
+            ELSE NULL::timestamp with time zone
+        END AS cooling_until,
+    consecutive_failures,
+    unclean_ends,
+    on_probation,
+    needs_login,
+    NULLIF(last_leased_at, '-infinity'::timestamp with time zone) AS last_leased_at,
+    last_outcome,
+    last_outcome_at,
+    created_at,
+    updated_at,
+        CASE
+            WHEN (state = 'using'::text) THEN owner
+            ELSE NULL::text
+        END AS holder,
+        CASE
+            WHEN (state = 'using'::text) THEN lease
+            ELSE NULL::uuid
+        END AS lease_id,
+        CASE
+            WHEN (state = 'using'::text) THEN expires_at
+            ELSE NULL::timestamp with time zone
+        END AS expires_at
+   FROM ( SELECT a.id,
+            a.organisation,
+            a.site,
+            a.username,
+            a.standing,
+            a.blocked_reason,
+            a.labels,
+            a.priority,
+            a.consecutive_failures,
+            a.unclean_ends,
+            a.on_probation,
+            a.needs_login,
+            a.cooling_until,
+            a.last_leased_at,
+            a.last_outcome,
+            a.last_outcome_at,
+            a.before_penalty,
+            a.fence,
+            a.fence_base,
+            a.lease,
+            a.back_at,
+            a.moved,
+            a.created_at,
+            a.updated_at,
+            l.owner,
+            l.expires_at,
+                CASE
+                    WHEN (l.expires_at > clock_timestamp()) THEN 'using'::text
+                    WHEN (a.standing <> 'active'::text) THEN a.standing
+                    WHEN (a.cooling_until > clock_timestamp()) THEN 'cooling'::text
+                    ELSE 'active'::text
+                END AS state
+           FROM (public.account a
+             LEFT JOIN public.lease l ON ((l.id = a.lease)))
+          WHERE (NOT a.moved)) here;
+
+CREATE TABLE public.account_secret (
+    account uuid NOT NULL,
+    organisation uuid NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    key_id text NOT NULL,
+    sealed bytea NOT NULL
 );
 
-ALTER TABLE ONLY public.audit_event FORCE ROW LEVEL SECURITY;
+ALTER TABLE ONLY public.account_secret FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.audit_seal (
+    organisation uuid NOT NULL,
+    seq bigint NOT NULL,
+    era integer NOT NULL,
+    xact xid8 NOT NULL,
+    event uuid NOT NULL,
+    events integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    digest bytea NOT NULL
+);
+
+ALTER TABLE ONLY public.audit_seal FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.idempotency_key (
     organisation uuid NOT NULL,
@@ -37,6 +187,27 @@ CREATE TABLE public.idempotency_key (
 );
 
 ALTER TABLE ONLY public.idempotency_key FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.lease_end (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    kind text NOT NULL,
+    resource uuid NOT NULL,
+    site text,
+    owner text NOT NULL,
+    token uuid,
+    job_id text,
+    fence bigint NOT NULL,
+    acquired_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    how text NOT NULL,
+    outcome text,
+    reason text,
+    CONSTRAINT lease_end_how_check CHECK ((how = ANY (ARRAY['released'::text, 'expired'::text, 'revoked'::text, 'superseded'::text])))
+);
+
+ALTER TABLE ONLY public.lease_end FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.mount (
     id uuid NOT NULL,
@@ -85,6 +256,15 @@ CREATE TABLE public.organisation (
 
 ALTER TABLE ONLY public.organisation FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.pool (
+    single boolean DEFAULT true NOT NULL,
+    store text NOT NULL,
+    moving_to text,
+    CONSTRAINT pool_moving_to_check CHECK ((moving_to = ANY (ARRAY['postgres'::text, 'mongo'::text]))),
+    CONSTRAINT pool_single_check CHECK (single),
+    CONSTRAINT pool_store_check CHECK ((store = ANY (ARRAY['postgres'::text, 'mongo'::text])))
+);
+
 CREATE TABLE public.readiness (
     single boolean DEFAULT true NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -122,6 +302,7 @@ CREATE TABLE public.site (
     auth_markers text[] DEFAULT '{}'::text[] NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    probation_after_seconds integer,
     CONSTRAINT site_breaker_min_accounts_check CHECK ((breaker_min_accounts > 0)),
     CONSTRAINT site_breaker_percent_check CHECK (((breaker_percent >= 1) AND (breaker_percent <= 100))),
     CONSTRAINT site_breaker_window_seconds_check CHECK ((breaker_window_seconds > 0)),
@@ -129,6 +310,7 @@ CREATE TABLE public.site (
     CONSTRAINT site_cooldown_seconds_check CHECK ((cooldown_seconds >= 0)),
     CONSTRAINT site_max_concurrent_accounts_check CHECK ((max_concurrent_accounts > 0)),
     CONSTRAINT site_min_interval_ms_check CHECK ((min_interval_ms >= 0)),
+    CONSTRAINT site_probation_after_seconds_check CHECK ((probation_after_seconds > 0)),
     CONSTRAINT site_quarantine_after_unclean_check CHECK ((quarantine_after_unclean > 0)),
     CONSTRAINT site_reclaim_delay_seconds_check CHECK ((reclaim_delay_seconds >= 0)),
     CONSTRAINT site_seed_concurrency_check CHECK ((seed_concurrency > 0))
@@ -151,11 +333,44 @@ CREATE TABLE public.token (
 
 ALTER TABLE ONLY public.token FORCE ROW LEVEL SECURITY;
 
+CREATE UNLOGGED TABLE public.waiter (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    process uuid NOT NULL,
+    site text NOT NULL,
+    priority integer NOT NULL,
+    wanted integer NOT NULL,
+    labels jsonb NOT NULL,
+    account uuid,
+    since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    refreshed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY public.waiter FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE ONLY public.account
+    ADD CONSTRAINT account_name UNIQUE (organisation, site, username);
+
+ALTER TABLE ONLY public.account
+    ADD CONSTRAINT account_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.account_secret
+    ADD CONSTRAINT account_secret_pkey PRIMARY KEY (account);
+
 ALTER TABLE ONLY public.audit_event
     ADD CONSTRAINT audit_event_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.audit_seal
+    ADD CONSTRAINT audit_seal_pkey PRIMARY KEY (organisation, seq);
+
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organisation, token, route, key);
+
+ALTER TABLE ONLY public.lease_end
+    ADD CONSTRAINT lease_end_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.lease
+    ADD CONSTRAINT lease_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.mount
     ADD CONSTRAINT mount_pkey PRIMARY KEY (id);
@@ -168,6 +383,9 @@ ALTER TABLE ONLY public.organisation
 
 ALTER TABLE ONLY public.organisation
     ADD CONSTRAINT organisation_slug UNIQUE (slug);
+
+ALTER TABLE ONLY public.pool
+    ADD CONSTRAINT pool_pkey PRIMARY KEY (single);
 
 ALTER TABLE ONLY public.readiness
     ADD CONSTRAINT readiness_pkey PRIMARY KEY (single);
@@ -187,11 +405,34 @@ ALTER TABLE ONLY public.token
 ALTER TABLE ONLY public.token
     ADD CONSTRAINT token_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.waiter
+    ADD CONSTRAINT waiter_pkey PRIMARY KEY (id);
+
+CREATE INDEX account_due ON public.account USING btree (organisation, site, back_at) WHERE ((back_at IS NOT NULL) AND (NOT moved));
+
+CREATE INDEX account_failing ON public.account USING btree (organisation, site, last_outcome_at) WHERE (before_penalty IS NOT NULL);
+
+CREATE INDEX account_free ON public.account USING btree (organisation, site, priority DESC, last_leased_at, id) WHERE ((standing = 'active'::text) AND (lease IS NULL) AND (cooling_until IS NULL) AND (NOT moved));
+
+CREATE INDEX account_secret_key ON public.account_secret USING btree (key_id);
+
+CREATE INDEX audit_event_in_order ON public.audit_event USING btree (organisation, era, xact, id);
+
 CREATE INDEX audit_event_of_organisation ON public.audit_event USING btree (organisation, id);
 
 CREATE INDEX audit_event_of_subject ON public.audit_event USING btree (organisation, subject, id);
 
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (at);
+
+CREATE INDEX lease_end_lost ON public.lease_end USING btree (organisation, owner, ended_at) WHERE (how <> 'released'::text);
+
+CREATE INDEX lease_end_of_resource ON public.lease_end USING btree (organisation, resource, fence);
+
+CREATE INDEX lease_of_owner ON public.lease USING btree (organisation, owner);
+
+CREATE UNIQUE INDEX lease_of_resource ON public.lease USING btree (resource);
+
+CREATE INDEX lease_of_site ON public.lease USING btree (organisation, site, kind);
 
 CREATE UNIQUE INDEX mount_address ON public.mount USING btree (organisation, host, COALESCE(port, 0), prefix) WHERE current;
 
@@ -205,10 +446,23 @@ CREATE INDEX move_of_site ON public.move USING btree (organisation, site, id);
 
 CREATE INDEX token_of_organisation ON public.token USING btree (organisation, id);
 
+CREATE INDEX waiter_at_site ON public.waiter USING btree (organisation, site, priority DESC, since);
+
 CREATE TRIGGER audit_event_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
+
+CREATE TRIGGER audit_seal_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
+
+ALTER TABLE ONLY public.account
+    ADD CONSTRAINT account_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
+
+ALTER TABLE ONLY public.account_secret
+    ADD CONSTRAINT account_secret_account_fkey FOREIGN KEY (account) REFERENCES public.account(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.audit_event
     ADD CONSTRAINT audit_event_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
+
+ALTER TABLE ONLY public.audit_seal
+    ADD CONSTRAINT audit_seal_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
 
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
@@ -231,15 +485,27 @@ ALTER TABLE ONLY public.site
 ALTER TABLE ONLY public.token
     ADD CONSTRAINT token_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
 
+ALTER TABLE public.account ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.account_secret ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY across ON public.idempotency_key TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.organisation TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.token TO leasehold_system USING (true);
 
+CREATE POLICY across ON public.waiter TO leasehold_system USING (true);
+
 ALTER TABLE public.audit_event ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.audit_seal ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.lease ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.lease_end ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.mount ENABLE ROW LEVEL SECURITY;
 
@@ -247,9 +513,19 @@ ALTER TABLE public.move ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.organisation ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY own ON public.account TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.account_secret TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.audit_event TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.audit_seal TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.idempotency_key TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.lease TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.lease_end TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.mount TO leasehold_app USING ((organisation = public.current_organisation()));
 
@@ -263,16 +539,32 @@ CREATE POLICY own ON public.site TO leasehold_app USING ((organisation = public.
 
 CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.waiter TO leasehold_app USING ((organisation = public.current_organisation()));
+
 ALTER TABLE public.registry_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.site ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.token ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.waiter ENABLE ROW LEVEL SECURITY;
+
 GRANT SELECT,INSERT ON TABLE public.audit_event TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lease TO leasehold_app;
+
+GRANT SELECT ON TABLE public.account_now TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account_secret TO leasehold_app;
+
+GRANT SELECT,INSERT ON TABLE public.audit_seal TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_key TO leasehold_app;
 GRANT SELECT,DELETE ON TABLE public.idempotency_key TO leasehold_system;
+
+GRANT SELECT,INSERT ON TABLE public.lease_end TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.mount TO leasehold_app;
 
@@ -280,6 +572,9 @@ GRANT SELECT,INSERT ON TABLE public.move TO leasehold_app;
 
 GRANT SELECT ON TABLE public.organisation TO leasehold_app;
 GRANT SELECT,INSERT ON TABLE public.organisation TO leasehold_system;
+
+GRANT SELECT ON TABLE public.pool TO leasehold_app;
+GRANT SELECT,UPDATE ON TABLE public.pool TO leasehold_system;
 
 GRANT SELECT,UPDATE ON TABLE public.readiness TO leasehold_system;
 
@@ -296,3 +591,6 @@ GRANT SELECT ON TABLE public.token TO leasehold_system;
 GRANT UPDATE(last_used_at) ON TABLE public.token TO leasehold_system;
 
 GRANT UPDATE(revoked_at) ON TABLE public.token TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.waiter TO leasehold_app;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.waiter TO leasehold_system;

@@ -5,10 +5,24 @@ PATH="$PATH:/usr/sbin:/sbin"
 
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+need_library() { ldconfig -p 2>/dev/null | grep -q "$1" || missing="$missing $2"; }
+
+# Newer Debians and Ubuntus put t64 after the name of some libraries; apt knows which once it has its lists.
+named_here() {
+    for package in "$@"; do
+        if apt-cache show "${package}t64" 2>/dev/null | grep -q "^Package: ${package}t64\$"; then
+            package="${package}t64"
+        fi
+        printf ' %s' "$package"
+    done
+}
 
 need chromium chromium
 # Playwright's driver is a Node that links to it; a bare Debian has it not.
-ldconfig -p 2>/dev/null | grep -q libatomic.so.1 || missing="$missing libatomic1"
+need_library libatomic.so.1 libatomic1
+# The wheel that brings mongod does not bring these.
+need_library libcurl.so.4 libcurl4
+need_library libssl.so.3 libssl3
 
 [ -z "$missing" ] && exit 0
 
@@ -21,11 +35,12 @@ if [ "$(id -u)" = 0 ]; then
 elif sudo -n true 2>/dev/null; then
     run="sudo"
 else
-    echo "The tests need Debian packages. Install them and try again: sudo apt-get install$missing" >&2
+    # shellcheck disable=SC2086
+    echo "The tests need Debian packages. Install them and try again: sudo apt-get install$(named_here $missing)" >&2
     exit 1
 fi
 echo "Installing$missing …"
 export DEBIAN_FRONTEND=noninteractive
 $run apt-get update -q
-# shellcheck disable=SC2086
-$run apt-get install -y -q --no-install-recommends $missing
+# shellcheck disable=SC2046,SC2086
+$run apt-get install -y -q --no-install-recommends $(named_here $missing)

@@ -1,4 +1,4 @@
-"""What every test can ask for: a real PostgreSQL, a clean database in it, and a whole leasehold on that."""
+"""What every test can ask for: a real PostgreSQL and MongoDB, a clean database in each, and a whole leasehold."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Iterator
 import httpx
 import pytest
 
+from tests.parts import mongo as mongo_parts
 from tests.parts import postgres as parts
 from tests.parts.house import House, house
+from tests.parts.mongo import Mongo, MongoDatabase
 from tests.parts.postgres import Postgres, TestDatabase
 from tests.parts.process import Place, place
 
@@ -36,6 +38,22 @@ def database(_worker_database: TestDatabase) -> TestDatabase:
     """A migrated database with no rows."""
     _worker_database.empty()
     return _worker_database
+
+
+@pytest.fixture(scope="session")
+def mongo() -> Iterator[Mongo]:
+    """The worker's own MongoDB; a machine where it cannot start fails here."""
+    with mongo_parts.running() as running:
+        yield running
+
+
+@pytest.fixture
+def mongo_database(mongo: Mongo) -> MongoDatabase:
+    """A database with no documents, whatever the test before did to the server."""
+    mongo.start()
+    database = MongoDatabase(mongo, f"lh_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
+    database.empty()
+    return database
 
 
 @pytest.fixture

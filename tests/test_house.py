@@ -14,6 +14,7 @@ from leasehold.door import ANY_CALLER, PERMISSION_FIELD, PUBLIC, UndeclaredRoute
 from leasehold.embedded import Embedded
 from leasehold.settings import Settings
 from scripts import generate
+from tests.parts.house import KEYS
 from tests.parts.postgres import Postgres, migrated
 
 ROOT = Path(leasehold.__file__).parents[2]
@@ -28,7 +29,7 @@ HOMES = {
     r"\.commit\(|\"COMMIT": ({"db.py"}, "one use case is one transaction, and db.py ends it"),
     r"\bdatetime\.now\(|\btime\.time\(": (set(), "the database's clock is the only clock"),
     r"\.system\(\)": (
-        {"auth/service.py", "health/checks.py", "app.py"},
+        {"auth/service.py", "health/checks.py", "leases/waiting.py", "app.py"},
         "crossing organisations is for these few; everybody else works inside one",
     ),
     r"^\s*print\(": ({"cli.py"}, "the command line prints; everything else logs"),
@@ -92,7 +93,7 @@ def test_the_sdk_needs_nothing_of_the_server() -> None:
 
 def test_every_route_says_who_may_use_it() -> None:
     allowed = {str(permission) for permission in Permission} | {PUBLIC, ANY_CALLER}
-    paths = build(Settings(), "postgresql://nowhere/nothing").openapi()["paths"]
+    paths = build(Settings(), "postgresql://nowhere/nothing", KEYS).openapi()["paths"]
 
     for path, operations in paths.items():
         for operation in operations.values():
@@ -112,7 +113,7 @@ def test_a_route_that_does_not_say_it_cannot_be_made() -> None:
 
 
 async def test_a_route_that_goes_around_the_door_stops_the_start() -> None:
-    app = build(Settings(), "postgresql://nowhere/nothing")
+    app = build(Settings(), "postgresql://nowhere/nothing", KEYS)
 
     @app.get("/v2/secret")
     async def secret() -> None: ...
@@ -123,7 +124,7 @@ async def test_a_route_that_goes_around_the_door_stops_the_start() -> None:
 
 
 def test_every_operation_documents_its_refusals() -> None:
-    document = build(Settings(), "postgresql://nowhere/nothing").openapi()
+    document = build(Settings(), "postgresql://nowhere/nothing", KEYS).openapi()
 
     for path, operations in document["paths"].items():
         for operation in operations.values():
@@ -170,7 +171,7 @@ def test_every_table_is_behind_the_wall(postgres: Postgres) -> None:
         " AND NOT (relrowsecurity AND relforcerowsecurity)"
     )
 
-    assert {table for (table,) in open_tables if "yoyo" not in table} == {"readiness", "schema_mark"}
+    assert {table for (table,) in open_tables if "yoyo" not in table} == {"pool", "readiness", "schema_mark"}
 
 
 def test_links_in_the_docs_lead_somewhere() -> None:

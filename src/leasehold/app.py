@@ -1,12 +1,15 @@
 """Puts the house together: every service made once, every router let in. Only this file knows everybody."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from uuid import UUID
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from leasehold import idempotency, openapi, problems, ui
+from leasehold import audit, idempotency, openapi, problems, ui
+from leasehold.accounts import AccountHolder, Accounts, AnySlip, Pool, PostgresPool
+from leasehold.accounts.router import routes as account_routes
 from leasehold.audit.router import routes as audit_routes
 from leasehold.auth import Tokens
 from leasehold.auth.router import routes as token_routes
@@ -17,25 +20,50 @@ from leasehold.edge import Edge
 from leasehold.health import Health
 from leasehold.health.router import metrics_routes
 from leasehold.health.router import routes as health_routes
+from leasehold.leases import Desk, Kind, Leases
+from leasehold.leases.router import routes as lease_routes
+from leasehold.leases.waiting import TICK_S
 from leasehold.metrics import Metrics
 from leasehold.settings import Settings
 from leasehold.sites import Sites
 from leasehold.sites.router import routes as site_routes
+from leasehold.vault import Keyring, Vault
 
 _SWEEP_EVERY_S = 600.0
+_SEAL_EVERY_S = 5.0
+_REAP_EVERY_S = 5.0
 
 
-def build(settings: Settings, database_url: str) -> FastAPI:
+def build(
+    settings: Settings, database_url: str, keyring: Keyring, desk: Callable[..., Desk[AnySlip]] = Desk
+) -> FastAPI:
     """The API with its services, not yet started. `serve` wraps it in the edge."""
     metrics = Metrics()
     db = Database(database_url, settings.database_pool_size)
     background = Background(metrics)
+    vault = Vault(keyring)
+
+    def make_pool(process: UUID) -> Pool:
+        return PostgresPool(db, vault, process, settings.lease_max_age_seconds)
+
+    accounts = Accounts(db, vault, metrics, make_pool, desk)
 
     async def sweep_keys() -> None:
         async with db.system() as conn:
             await idempotency.sweep(conn)
 
+    async def seal_audit() -> None:
+        for organisation, _slug in await organisations(db):
+            await audit.seal_all(db, organisation)
+
+    async def reap() -> None:
+        await accounts.reap([organisation for organisation, _slug in await organisations(db)])
+
     background.add("sweep-idempotency-keys", sweep_keys, _SWEEP_EVERY_S)
+    background.add("seal-audit", seal_audit, _SEAL_EVERY_S)
+    background.add("reaper", reap, _REAP_EVERY_S)
+    background.add("waiters", accounts.room.tick, TICK_S)
+    background.add("wake-ups", accounts.room.listen, 0.0)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -45,7 +73,11 @@ def build(settings: Settings, database_url: str) -> FastAPI:
         try:
             yield
         finally:
+            accounts.room.close()
+            await accounts.desk.drain()
             await background.stop()
+            await accounts.room.hush()
+            await accounts.room.leave_all()
             await db.close()
 
     app = FastAPI(
@@ -62,14 +94,32 @@ def build(settings: Settings, database_url: str) -> FastAPI:
     app.state.background = background
     app.state.health = Health(db, background)
     app.state.tokens = Tokens(db)
-    app.state.sites = Sites(db, dependents={})
-    routers = (health_routes, metrics_routes(settings.metrics_public), token_routes, audit_routes, site_routes)
+    app.state.accounts = accounts
+    app.state.leases = Leases({Kind.ACCOUNT: AccountHolder(accounts)})
+    app.state.sites = Sites(
+        db, {"accounts": accounts.count}, [accounts.explain], lambda whose, slug: accounts.room.freed(whose, [slug])
+    )
+    routers = (
+        health_routes,
+        metrics_routes(settings.metrics_public),
+        token_routes,
+        audit_routes,
+        site_routes,
+        account_routes,
+        lease_routes,
+    )
     for router in routers:
         app.include_router(router)
     ui.install(app)
     openapi.install(app)
     problems.install(app, [*app.routes, *(route for router in routers for route in router.routes)])
     return app
+
+
+async def organisations(db: Database) -> list[tuple[UUID, str]]:
+    """Everybody's id and slug, for what is done for each in turn."""
+    async with db.system() as conn:
+        return await audit.organisations(conn)
 
 
 def edged(app: FastAPI) -> ASGIApp:

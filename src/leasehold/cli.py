@@ -12,14 +12,16 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from leasehold import __version__, logs, settings
+from leasehold.app import organisations
 from leasehold.auth import DEFAULT_ORGANISATION, Role, Tokens, role_wish
 from leasehold.db import Database, WallMissing
-from leasehold.doctor import examine
+from leasehold.doctor import Finding, examine
 from leasehold.embedded import EmbeddedFailed
 from leasehold.life import CannotStart, database, serve_until_stopped, signals_as_exit
 from leasehold.migrate import MigrationFailed, MigrationMissing, MigrationsBusy, migrate
 from leasehold.settings import Settings, SettingsInvalid
 from leasehold.sites.conformance import Outcome, VectorsMalformed, run_vectors
+from leasehold.verify import findings_of
 
 app = typer.Typer(
     help="leasehold: the control plane for an organisation's web collectors.",
@@ -98,9 +100,36 @@ def doctor(data: Data = None) -> None:
     with _clear_errors():
         findings = list(examine(_settings(data_dir=data)))
     for finding in findings:
-        print(f"{'ok  ' if finding.is_well else 'FAIL'}  {finding.what:<12} {finding.detail}")
+        _tell(finding)
     if not all(finding.is_well for finding in findings):
         raise typer.Exit(1)
+
+
+@app.command("verify")
+def verify_command(data: Data = None) -> None:
+    """Check that nothing in the audit was changed, removed or slipped in."""
+    with _clear_errors(), database(_settings(data_dir=data)) as url:
+        migrate(url)
+        all_well = asyncio.run(_verify(url))
+    if not all_well:
+        raise typer.Exit(1)
+
+
+async def _verify(url: str) -> bool:
+    all_well = True
+    async with Database(url, pool_size=2) as db:
+        everybody = await organisations(db)
+        for organisation, slug in everybody:
+            async for finding in findings_of(db, organisation, slug):
+                _tell(finding)
+                all_well = all_well and finding.is_well
+    if not everybody:
+        print("nothing to verify: there is no organisation yet")
+    return all_well
+
+
+def _tell(finding: Finding) -> None:
+    print(f"{'ok  ' if finding.is_well else 'FAIL'}  {finding.what:<12} {finding.detail}")
 
 
 @conformance.command("urls")

@@ -62,8 +62,9 @@ class Database:
     def __init__(self, url: str, pool_size: int) -> None:
         own = conninfo_to_dict(url).get("options") or ""
         options = " ".join([str(own), *(f"-c {name}={value}" for name, value in _SESSION.items())]).strip()
+        self._conninfo = make_conninfo(url, options=options, application_name="leasehold", tcp_user_timeout=15000)
         self.pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
-            make_conninfo(url, options=options, application_name="leasehold", tcp_user_timeout=15000),
+            self._conninfo,
             kwargs={"autocommit": True},
             min_size=min(4, pool_size),
             max_size=pool_size,
@@ -73,6 +74,16 @@ class Database:
             open=False,
             name="leasehold",
         )
+
+    async def listen(self, channel: str) -> AsyncConnection[Any]:
+        """A connection of its own that hears what is said on a channel; whoever asks for it closes it."""
+        conn = await AsyncConnection.connect(self._conninfo, autocommit=True)
+        try:
+            await conn.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
+        except BaseException:
+            await conn.close()
+            raise
+        return conn
 
     async def open(self) -> None:
         await self.pool.open(wait=True, timeout=15.0)

@@ -1,13 +1,15 @@
 """The door of every route: who is it, may they, and is what they bring strict JSON; only then is a handler called."""
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Collection, Coroutine, Iterable
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
 
 from leasehold.auth import Permission, Tokens, for_request, require
@@ -15,6 +17,8 @@ from leasehold.caller import Caller
 from leasehold.idempotency import Once
 from leasehold.problems import Problem, Unauthenticated, fault, invalid
 from leasehold.strict import read_json
+
+T = TypeVar("T")
 
 PERMISSION_FIELD: Final = "x-permission"
 PROBLEMS_FIELD: Final = "x-problems"
@@ -124,3 +128,39 @@ def once(caller: Caller, route: str, key: str | None, body: BaseModel) -> Once |
     canonical = orjson.dumps(body.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
     digest = hashlib.blake2b(canonical, digest_size=32, key=caller.digest_key).digest()
     return Once(caller.organisation, caller.token, route, key, digest)
+
+
+async def unless_gone(
+    request: Request, work: Coroutine[Any, Any, T], take_back: Callable[[T], None], *, is_long: bool
+) -> T:
+    """The answer, unless the client hung up: then `take_back` undoes it, for nobody will ever know of it.
+
+    Work that may be long is watched and cancelled as soon as the client goes; the rest is only looked at afterwards.
+    """
+    if not is_long:
+        answer = await work
+        if await request.is_disconnected():
+            take_back(answer)
+            raise ClientDisconnect
+        return answer
+    doing = asyncio.create_task(work)
+    watching = asyncio.create_task(_hung_up(request))
+    try:
+        await asyncio.wait({doing, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if watching.done() and not doing.done():
+            raise ClientDisconnect
+        answer = await doing
+    finally:
+        watching.cancel()
+        if not doing.done():
+            doing.cancel()
+            await asyncio.wait({doing})
+    if await request.is_disconnected():
+        take_back(answer)
+        raise ClientDisconnect
+    return answer
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

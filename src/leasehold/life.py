@@ -25,6 +25,9 @@ from leasehold.db import Database
 from leasehold.embedded import Embedded
 from leasehold.migrate import migrate
 from leasehold.settings import Settings
+from leasehold.vault import Keyring, KeysInvalid
+
+KEY_FILE = "keys"
 
 
 class CannotStart(Exception):
@@ -92,12 +95,13 @@ def _refuse_unreadable(url: str) -> None:
 def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None]) -> None:
     """Serve the API until SIGINT or SIGTERM. `up` is alone in its data folder; `serve` may have company."""
     with _alone_if(verb == "up", settings.data_dir) as note:
+        keyring = _keyring(settings, may_make=verb == "up")
         listener = _listen(settings)
         address = f"http://{_host(settings.host)}:{listener.getsockname()[1]}"
         note(address)
         with _database(settings) as (url, embedded):
             token = _prepare(settings, url)
-            app = build(settings, url)
+            app = build(settings, url, keyring)
             if embedded:
                 app.state.background.add("embedded-postgres", partial(asyncio.to_thread, embedded.revive), every_s=1.0)
 
@@ -107,8 +111,28 @@ def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None
 
             def stopping() -> None:
                 app.state.health.is_draining = True
+                app.state.accounts.room.close()
 
             server.make(edged(app), settings, ready, stopping).run(sockets=[listener])
+
+
+def _keyring(settings: Settings, *, may_make: bool) -> Keyring:
+    """The keys that open secrets: from the setting, else from the data folder; `up` makes one where there is none."""
+    file = settings.data_dir / KEY_FILE
+    try:
+        if given := settings.keys.get_secret_value():
+            return Keyring.parse(given)
+        if may_make:
+            settings.data_dir.mkdir(parents=True, exist_ok=True)
+            return Keyring.create_file(file)
+        if file.exists():
+            return Keyring.from_file(file)
+    except KeysInvalid as error:
+        raise CannotStart(str(error)) from None
+    raise CannotStart(
+        "There is no key to seal secrets with. Set LEASEHOLD_KEYS to id:base64 of 32 random bytes, such as "
+        f'LEASEHOLD_KEYS="k1:$(openssl rand -base64 32)", and keep it safe; `up` would make one in {file}.'
+    )
 
 
 def _prepare(settings: Settings, url: str) -> str | None:

@@ -28,6 +28,29 @@ class Metrics:
             "leasehold_pool_connections", "Connections to PostgreSQL.", ["state"], registry=self.registry
         )
 
+        self.leases_granted = Counter(
+            "leasehold_leases_granted_total", "Leases granted.", ["kind"], registry=self.registry
+        )
+        self.leases_ended = Counter(
+            "leasehold_leases_ended_total", "Leases that ended, by how.", ["kind", "how"], registry=self.registry
+        )
+        self.stale_calls = Counter(
+            "leasehold_stale_calls_total", "Calls with a lease that had ended.", ["call"], registry=self.registry
+        )
+        self.waited = Histogram(
+            "leasehold_acquire_seconds",
+            "Time an acquire took, its waiting included.",
+            ["answer"],
+            buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30),
+            registry=self.registry,
+        )
+        self.batch_size = Histogram(
+            "leasehold_batch_size",
+            "Grants, heartbeats and releases done in one transaction.",
+            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
+            registry=self.registry,
+        )
+
     def watch_pool(self, stats: Mapping[str, int]) -> None:
         size, free = stats.get("pool_size", 0), stats.get("pool_available", 0)
         for state, count in {"free": free, "used": size - free, "waited_for": stats.get("requests_waiting", 0)}.items():

@@ -57,6 +57,18 @@ class Settings(BaseSettings):
     database_pool_size: int = Field(16, ge=2, le=200)
     """Connections one process keeps open to PostgreSQL at the most."""
 
+    pools: Literal["postgres", "mongo"] = "postgres"
+    """Which store the account and session pools are in; `leasehold migrate-pools` moves them."""
+
+    mongo_url: SecretStr = SecretStr("")
+    """`mongodb://` address of the replica set that holds the pools; its database is `leasehold` unless it names one."""
+
+    keys: SecretStr = SecretStr("")
+    """Keys that seal secrets, `id:base64` of 32 bytes each, by commas, newest first; `up` makes one if empty."""
+
+    lease_max_age_seconds: int = Field(86_400, ge=3600, le=2_592_000)
+    """How old a lease may grow, however often it is renewed."""
+
     bootstrap_token: SecretStr | None = None
     """The admin token of organisation `default` on an empty database: `lh_` and at least 24 letters or digits."""
 

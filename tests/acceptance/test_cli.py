@@ -109,7 +109,7 @@ def test_the_file_is_read_and_the_environment_and_the_command_line_stand_over_it
         assert_is_a_sentence(refused, f"127.0.0.1:{port}")
 
 
-@pytest.mark.parametrize("command", ["serve", "tokens create --role admin"])
+@pytest.mark.parametrize("command", ["serve", "tokens create --role admin", "verify"])
 def test_a_database_that_does_not_answer_is_a_sentence_without_its_password(here: Place, command: str) -> None:
     refused = here.run(*command.split(), LEASEHOLD_PORT="0", LEASEHOLD_DATABASE_URL=NOWHERE)
 
@@ -250,7 +250,7 @@ def test_help_lists_the_commands() -> None:
     helped = run("--help")
 
     assert helped.code == 0
-    for command in ("up", "serve", "migrate", "tokens", "doctor", "conformance", "version"):
+    for command in ("up", "serve", "migrate", "tokens", "doctor", "verify", "conformance", "version"):
         assert f" {command} " in helped.out
 
 

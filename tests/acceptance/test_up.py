@@ -151,12 +151,12 @@ def test_two_starts_at_once_on_one_port_are_one_server(home: Place, here: Place)
     assert "lh_" not in loser.out
 
 
-def test_only_its_owner_may_hold_its_locks(home: Place) -> None:
+def test_only_its_owner_may_read_its_keys_and_hold_its_locks(home: Place) -> None:
     home.up()
 
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in home.data.iterdir() if file.is_file()}
 
-    assert modes == dict.fromkeys(["up.lock", "postgres.lock", "postgres.users"], 0o600)
+    assert modes == dict.fromkeys(["up.lock", "postgres.lock", "postgres.users", "keys", "keys.lock"], 0o600)
 
 
 def test_a_later_start_prints_a_command_that_makes_a_token_for_it(home: Place) -> None:

@@ -11,9 +11,9 @@ from leasehold.auth import PERMISSIONS, Permission, Role
 from leasehold.door import ANY_CALLER, PERMISSION_FIELD, PUBLIC
 from leasehold.problems import MEDIA_TYPE, Problem
 from leasehold.settings import Settings
-from tests.parts.house import House
+from tests.parts.house import KEYS, House
 
-DOCUMENT: dict[str, Any] = build(Settings(), "postgresql://nowhere/nothing").openapi()
+DOCUMENT: dict[str, Any] = build(Settings(), "postgresql://nowhere/nothing", KEYS).openapi()
 OPERATIONS = [
     (method.upper(), path, operation[PERMISSION_FIELD])
     for path, operations in DOCUMENT["paths"].items()
@@ -86,7 +86,15 @@ async def test_another_organisations_things_are_not_there(home: House, method: s
     admin, stranger = await home.caller(), await home.caller(organisation="strangers")
     await admin.post("/v2/sites", json={"slug": "ours", "domain": "ours.example"})
     token = (await admin.post("/v2/tokens", json={"name": "ours", "role": "viewer"})).json()["id"]
-    names = {"slug": "ours", "token_id": token}
+    account = {"site": "ours", "username": "ann", "secret": {}}
+    names = {
+        "slug": "ours",
+        "token_id": token,
+        "account_id": (await admin.post("/v2/accounts", json=account)).json()["id"],
+        "lease_id": (await admin.post("/v2/accounts/acquire", json={"site": "ours", "owner": "us"})).json()["leases"][
+            0
+        ]["id"],
+    }
     bodies = {"/v2/sites/{slug}/moves": {"to": "b.example"}}
     path_here = re.sub(r"\{(\w+)\}", lambda match: names[match[1]], path)
 

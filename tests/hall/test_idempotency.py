@@ -88,7 +88,8 @@ async def test_old_keys_are_swept(home: House, admin: httpx.AsyncClient) -> None
     home.database.run("UPDATE idempotency_key SET at = at - interval '25 hours'")
     await admin.post("/v2/tokens", json={"name": "t", "role": "viewer"}, headers={"Idempotency-Key": "new"})
 
-    await home.app.state.background.tasks[0].step()
+    tasks = {task.name: task for task in home.app.state.background.tasks}
+    await tasks["sweep-idempotency-keys"].step()
 
     assert home.database.rows("SELECT key FROM idempotency_key") == [("new",)]
 

@@ -12,7 +12,11 @@ from psycopg_pool import AsyncConnectionPool
 from leasehold.app import build, edged
 from leasehold.auth import Role, Tokens, role_wish
 from leasehold.settings import Settings
+from leasehold.vault import Keyring
 from tests.parts.postgres import TestDatabase
+
+# A key that seals the secrets of tests; any will do.
+KEYS = Keyring.parse("test:" + "A" * 43 + "=")
 
 
 class House:
@@ -45,7 +49,7 @@ class House:
 
 @asynccontextmanager
 async def house(database: TestDatabase, **settings: Any) -> AsyncIterator[House]:
-    app = build(Settings(database_pool_size=8, **settings), database.url)
+    app = build(Settings(database_pool_size=8, **settings), database.url, KEYS)
     async with app.router.lifespan_context(app):
         made = House(app, database)
         try:

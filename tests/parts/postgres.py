@@ -16,7 +16,7 @@ from leasehold.embedded import Embedded
 from leasehold.migrate import migrate
 
 # What is there once and for all; everything else is emptied between tests.
-_KEPT = ("schema_mark", "readiness", "yoyo_lock", "_yoyo_log", "_yoyo_migration", "_yoyo_version")
+_KEPT = ("pool", "schema_mark", "readiness", "yoyo_lock", "_yoyo_log", "_yoyo_migration", "_yoyo_version")
 
 
 def run_folder() -> Path:

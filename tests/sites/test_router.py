@@ -38,6 +38,7 @@ async def test_a_new_site_has_the_defaults_of_the_contract(admin: httpx.AsyncCli
         "cooldown_seconds": 0,
         "reclaim_delay_seconds": 15,
         "quarantine_after_unclean": 3,
+        "probation_after_seconds": None,
         "breaker_percent": 60,
         "breaker_min_accounts": 5,
         "breaker_window_seconds": 600,

@@ -1,5 +1,15 @@
 """Front door of idempotency: doing a thing once although it was asked twice."""
 
-from leasehold.idempotency.store import Once, claim, forget, keep, sweep
+from leasehold.idempotency.store import (
+    Once,
+    claim,
+    claim_many,
+    forget,
+    forget_many,
+    keep,
+    keep_many,
+    repeated,
+    sweep,
+)
 
-__all__ = ["Once", "claim", "forget", "keep", "sweep"]
+__all__ = ["Once", "claim", "claim_many", "forget", "forget_many", "keep", "keep_many", "repeated", "sweep"]

@@ -29,3 +29,34 @@ DELETE FROM idempotency_key
 -- Across organisations: keys nobody may repeat any more.
 DELETE FROM idempotency_key
  WHERE at < clock_timestamp() - interval '24 hours';
+
+-- name: claim_many
+-- As `claim`, for a batch; in the order of keys, so that two batches never wait for each other in a circle.
+INSERT INTO idempotency_key (organisation, token, route, key, body_digest, resource)
+SELECT %(organisation)s::uuid, g.token, g.route, g.key, g.body_digest, ''
+  FROM unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[], %(body_digests)s::bytea[])
+    AS g (token, route, key, body_digest)
+ ORDER BY g.token, g.route, g.key
+ON CONFLICT (organisation, token, route, key) DO UPDATE
+   SET at = clock_timestamp(), body_digest = excluded.body_digest, resource = ''
+ WHERE idempotency_key.at < clock_timestamp() - interval '24 hours';
+
+-- name: recall_many
+-- What earlier requests left under these keys; nothing for those just claimed.
+SELECT k.token, k.route, k.key, k.body_digest, k.resource
+  FROM idempotency_key k
+  JOIN unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
+ USING (token, route, key)
+ WHERE k.organisation = %(organisation)s::uuid AND k.resource <> '';
+
+-- name: keep_many
+UPDATE idempotency_key k
+   SET resource = g.resource
+  FROM unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[], %(resources)s::text[])
+    AS g (token, route, key, resource)
+ WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key;
+
+-- name: forget_many
+DELETE FROM idempotency_key k
+ USING unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
+ WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key;

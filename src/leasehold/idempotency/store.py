@@ -1,13 +1,18 @@
 """Idempotency keys: the first request leaves what it made, a repeat finds it."""
 
 import hmac
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
+
+from psycopg import AsyncCursor
 
 from leasehold.db import Conn, queries
 from leasehold.problems import IdempotencyMismatch
 
 SQL = queries("leasehold.idempotency")
+_MISMATCH = "This Idempotency-Key was used with another body in the last 24 hours."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ async def claim(conn: Conn, once: Once) -> str | None:
     cur = await conn.execute(SQL["recall"], once.row())
     body_digest, resource = (await cur.fetchall())[0]
     if not hmac.compare_digest(body_digest, once.body_digest):
-        raise IdempotencyMismatch("This Idempotency-Key was used with another body in the last 24 hours.")
+        raise IdempotencyMismatch(_MISMATCH)
     return str(resource)
 
 
@@ -49,6 +54,42 @@ async def keep(conn: Conn, once: Once, resource: str) -> None:
 async def forget(conn: Conn, once: Once) -> None:
     """Give a claimed key back: nothing was made."""
     await conn.execute(SQL["forget"], once.row())
+
+
+async def claim_many(conn: Conn, organisation: UUID, several: Sequence[Once]) -> AsyncCursor[tuple[Any, ...]]:
+    """Claim a batch of keys; `repeated` reads which of them are not new. No key may stand in it twice."""
+    keys = _columns(several)
+    digests = [once.body_digest for once in several]
+    await conn.execute(SQL["claim_many"], {"organisation": organisation, **keys, "body_digests": digests})
+    return await conn.execute(SQL["recall_many"], {"organisation": organisation, **keys})
+
+
+async def repeated(cur: AsyncCursor[tuple[Any, ...]], several: Sequence[Once]) -> dict[Once, str | IdempotencyMismatch]:
+    """What the first request of each repeated one made, or that it had another body."""
+    found = {(token, route, key): (digest, resource) for token, route, key, digest, resource in await cur.fetchall()}
+    made: dict[Once, str | IdempotencyMismatch] = {}
+    for once in several:
+        if known := found.get((once.token, once.route, once.key)):
+            same = hmac.compare_digest(known[0], once.body_digest)
+            made[once] = str(known[1]) if same else IdempotencyMismatch(_MISMATCH)
+    return made
+
+
+async def keep_many(conn: Conn, organisation: UUID, made: Mapping[Once, str]) -> None:
+    row = {**_columns(list(made)), "resources": list(made.values())}
+    await conn.execute(SQL["keep_many"], {"organisation": organisation, **row})
+
+
+async def forget_many(conn: Conn, organisation: UUID, several: Sequence[Once]) -> None:
+    await conn.execute(SQL["forget_many"], {"organisation": organisation, **_columns(several)})
+
+
+def _columns(several: Sequence[Once]) -> dict[str, list[Any]]:
+    return {
+        "tokens": [once.token for once in several],
+        "routes": [once.route for once in several],
+        "keys": [once.key for once in several],
+    }
 
 
 async def sweep(conn: Conn) -> int:

@@ -17,6 +17,7 @@ class Policy:
     cooldown_seconds: int = 0
     reclaim_delay_seconds: int = 15
     quarantine_after_unclean: int = 3
+    probation_after_seconds: int | None = None
     breaker_percent: int = 60
     breaker_min_accounts: int = 5
     breaker_window_seconds: int = 600
@@ -141,3 +142,13 @@ class Explanation:
     counts: Mapping[str, int]
     holders: list[str]
     next_available_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What one feature says about what it gives of a site."""
+
+    sentence: str
+    counts: Mapping[str, int]
+    holders: Sequence[str] = ()
+    next_at: datetime | None = None

@@ -16,17 +16,18 @@ SELECT site, host, scheme, port, prefix, subdomains, fold, extract(epoch FROM si
 
 -- name: create
 INSERT INTO site (organisation, slug, name, max_concurrent_accounts, cooldown_seconds, reclaim_delay_seconds,
-                  quarantine_after_unclean, breaker_percent, breaker_min_accounts, breaker_window_seconds,
-                  seed_concurrency, min_interval_ms, auth_markers)
+                  quarantine_after_unclean, probation_after_seconds, breaker_percent, breaker_min_accounts,
+                  breaker_window_seconds, seed_concurrency, min_interval_ms, auth_markers)
 VALUES (%(organisation)s::uuid, %(slug)s::text, %(name)s::text, %(max_concurrent_accounts)s::int,
         %(cooldown_seconds)s::int, %(reclaim_delay_seconds)s::int, %(quarantine_after_unclean)s::int,
-        %(breaker_percent)s::int, %(breaker_min_accounts)s::int, %(breaker_window_seconds)s::int,
-        %(seed_concurrency)s::int, %(min_interval_ms)s::int, %(auth_markers)s::text[]);
+        %(probation_after_seconds)s::int, %(breaker_percent)s::int, %(breaker_min_accounts)s::int,
+        %(breaker_window_seconds)s::int, %(seed_concurrency)s::int, %(min_interval_ms)s::int, %(auth_markers)s::text[]);
 
 -- name: page
 SELECT slug, name, epoch, paused_at, pause_reason, created_at, updated_at,
-       max_concurrent_accounts, cooldown_seconds, reclaim_delay_seconds, quarantine_after_unclean, breaker_percent,
-       breaker_min_accounts, breaker_window_seconds, seed_concurrency, min_interval_ms, auth_markers
+       max_concurrent_accounts, cooldown_seconds, reclaim_delay_seconds, quarantine_after_unclean,
+       probation_after_seconds, breaker_percent, breaker_min_accounts, breaker_window_seconds, seed_concurrency,
+       min_interval_ms, auth_markers
   FROM site
  WHERE organisation = %(organisation)s::uuid
    AND (%(slug)s::text IS NULL OR slug = %(slug)s::text)
@@ -49,7 +50,8 @@ SELECT FROM site
 UPDATE site
    SET name = %(name)s::text, max_concurrent_accounts = %(max_concurrent_accounts)s::int,
        cooldown_seconds = %(cooldown_seconds)s::int, reclaim_delay_seconds = %(reclaim_delay_seconds)s::int,
-       quarantine_after_unclean = %(quarantine_after_unclean)s::int, breaker_percent = %(breaker_percent)s::int,
+       quarantine_after_unclean = %(quarantine_after_unclean)s::int,
+       probation_after_seconds = %(probation_after_seconds)s::int, breaker_percent = %(breaker_percent)s::int,
        breaker_min_accounts = %(breaker_min_accounts)s::int,
        breaker_window_seconds = %(breaker_window_seconds)s::int, seed_concurrency = %(seed_concurrency)s::int,
        min_interval_ms = %(min_interval_ms)s::int, auth_markers = %(auth_markers)s::text[],

@@ -95,6 +95,9 @@ class PolicyPatch(Strict):
     cooldown_seconds: int = Field(0, ge=0, le=2_592_000, description="Rest of an account after each use.")
     reclaim_delay_seconds: int = Field(15, ge=0, le=86_400, description="Rest after a lease ended unclean.")
     quarantine_after_unclean: int = Field(3, ge=1, le=1000, description="Unclean ends before an account is set aside.")
+    probation_after_seconds: int | None = Field(
+        None, ge=60, le=31_536_000, description="Rest of a blocked account before it is tried again; null: never."
+    )
     breaker_percent: int = Field(60, ge=1, le=100, description="Share of failing accounts that pauses the site.")
     breaker_min_accounts: int = Field(5, ge=1, le=1_000_000, description="Accounts it takes to judge that share.")
     breaker_window_seconds: int = Field(600, ge=1, le=86_400, description="How long a failure counts.")
@@ -154,6 +157,7 @@ class PolicyOut(Answer):
     cooldown_seconds: int
     reclaim_delay_seconds: int
     quarantine_after_unclean: int
+    probation_after_seconds: int | None
     breaker_percent: int
     breaker_min_accounts: int
     breaker_window_seconds: int

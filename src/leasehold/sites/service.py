@@ -15,20 +15,50 @@ from leasehold.db import Conn, Database, RollBack
 from leasehold.idempotency import Once
 from leasehold.sites import store
 from leasehold.sites.addresses import Mount, Registry, Rewritten, Trust
-from leasehold.sites.models import Address, Explanation, Move, Moved, MoveWish, NewSite, Policy, Site, SiteChange
+from leasehold.sites.models import (
+    Address,
+    Explanation,
+    Move,
+    Moved,
+    MoveWish,
+    NewSite,
+    Policy,
+    Saying,
+    Site,
+    SiteChange,
+)
 from leasehold.sites.problems import AddressRefused, SiteExists, SiteInUse, SiteUnknown
 
 # Counts what a feature keeps at a site, inside the transaction that asks.
 Dependents = Callable[[Conn, UUID, str], Awaitable[int]]
+# Says why a feature gives nothing of a site right now.
+Explainer = Callable[[UUID, str], Awaitable[Saying]]
+# Told when something of a site may be given again.
+Called = Callable[[UUID, str], None]
 _REGISTRIES_KEPT = 64
 
 
-class Sites:
-    """The use cases of sites. `dependents` says what else hangs on a site, by name (`seeds`, `sessions` …)."""
+def _nobody(_organisation: UUID, _slug: str) -> None:
+    """Nobody waits for anything."""
 
-    def __init__(self, db: Database, dependents: Mapping[str, Dependents]) -> None:
+
+class Sites:
+    """The use cases of sites. `dependents` says what else hangs on a site, by name (`seeds`, `sessions` …).
+
+    `explainers` say why nothing of it is given, and `called` is told when that may have changed.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        dependents: Mapping[str, Dependents],
+        explainers: Sequence[Explainer] = (),
+        called: Called = _nobody,
+    ) -> None:
         self._db = db
         self._dependents = dependents
+        self._explainers = explainers
+        self._called = called
         self._registries: OrderedDict[UUID, tuple[int, Registry]] = OrderedDict()
 
     async def create(self, caller: Caller, new: NewSite, once: Once | None = None) -> Site:
@@ -65,7 +95,8 @@ class Sites:
             changed = await _found(conn, caller, slug)
             if difference := _difference(site, changed):
                 await audit.record(conn, caller, "site.changed", slug, difference)
-            return changed
+        self._called(caller.organisation, slug)
+        return changed
 
     async def delete(self, caller: Caller, slug: str) -> None:
         async with self._db.transaction(caller.organisation) as conn:
@@ -159,23 +190,27 @@ class Sites:
             if site.paused:
                 await store.resume(conn, caller.organisation, slug)
                 await audit.record(conn, caller, "site.resumed", slug, {"reason": site.pause_reason})
-            return await _found(conn, caller, slug)
+            resumed = await _found(conn, caller, slug)
+        self._called(caller.organisation, slug)
+        return resumed
 
     async def explain(self, caller: Caller, slug: str) -> Explanation:
+        """Why nobody gets anything here: what the site says, and what those say who keep something at it."""
         async with self._db.transaction(caller.organisation) as conn:
             site = await _found(conn, caller, slug)
-            counts = await self._count(conn, caller, slug)
-            return Explanation(
-                site=slug,
-                sentence=_sentence(site, counts),
-                paused=site.paused,
-                pause_reason=site.pause_reason,
-                paused_at=site.paused_at,
-                cap=site.policy.max_concurrent_accounts,
-                counts=counts,
-                holders=[],
-                next_available_at=None,
-            )
+            holds = await self._count(conn, caller, slug)
+        said = [await explain(caller.organisation, slug) for explain in self._explainers]
+        return Explanation(
+            site=slug,
+            sentence=_sentence(site, holds, said),
+            paused=site.paused,
+            pause_reason=site.pause_reason,
+            paused_at=site.paused_at,
+            cap=site.policy.max_concurrent_accounts,
+            counts=holds | {name: n for one in said for name, n in one.counts.items()},
+            holders=sorted({holder for one in said for holder in one.holders}),
+            next_available_at=min((one.next_at for one in said if one.next_at), default=None),
+        )
 
     async def rewrite(self, caller: Caller, urls: Sequence[str], at: datetime | None) -> list[Rewritten]:
         """Each URL at the address its site has now, or had at that time."""
@@ -204,6 +239,13 @@ class Sites:
 
     async def _count(self, conn: Conn, caller: Caller, slug: str) -> dict[str, int]:
         return {name: await count(conn, caller.organisation, slug) for name, count in self._dependents.items()}
+
+
+async def trip(conn: Conn, organisation: UUID, slug: str, reason: str, forgiven: int) -> None:
+    """Pause a site because most of its accounts failed; the caller has taken their penalties back."""
+    breaker = Caller(organisation, None, "breaker", frozenset())
+    await store.pause(conn, organisation, slug, reason)
+    await audit.record(conn, breaker, "site.paused", slug, {"reason": reason, "accounts_forgiven": forgiven})
 
 
 async def _found(conn: Conn, caller: Caller, slug: str) -> Site:
@@ -255,9 +297,11 @@ def _listed(holds: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in holds.items())
 
 
-def _sentence(site: Site, counts: Mapping[str, int]) -> str:
+def _sentence(site: Site, holds: Mapping[str, int], said: Sequence[Saying]) -> str:
     if site.paused:
         return f"Nobody gets anything of {site.slug}: it is paused ({site.pause_reason}). Resume it to go on."
-    if not any(counts.values()):
+    if not any(holds.values()):
         return f"{site.slug} is open, but there is nothing to give: it has no accounts and no seeds yet."
-    return f"{site.slug} is open and has {_listed({name: n for name, n in counts.items() if n})}."
+    if said:
+        return " ".join(one.sentence for one in said)
+    return f"{site.slug} is open and has {_listed({name: n for name, n in holds.items() if n})}."

@@ -324,10 +324,464 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Accounts
+         * @description Accounts by site and username, without their secrets.
+         */
+        get: operations["list_accounts"];
+        put?: never;
+        /**
+         * Create Account
+         * @description Add an account to a site's pool. It can be leased at once.
+         */
+        post: operations["create_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/accounts/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Accounts
+         * @description Add or update many accounts, by site and username.
+         *
+         *     JSON `{"items": […]}`, CSV with a header, or one JSON object a line. In CSV `site`, `username`, `priority` and
+         *     `label.…` are the account's own and every other column is a part of its secret. Bad lines are reported and cost the
+         *     good ones nothing.
+         */
+        post: operations["import_accounts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/accounts/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Account Stats
+         * @description How many accounts there are, by state.
+         */
+        get: operations["account_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/accounts/acquire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acquire Accounts
+         * @description Take accounts of a site on lease, with their secrets. When none is free the answer is empty and says why.
+         */
+        post: operations["acquire_accounts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/accounts/reclaim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reclaim Accounts
+         * @description Book leases that ran out now, instead of when somebody asks or the reaper comes by.
+         */
+        post: operations["reclaim_accounts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/accounts/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Account
+         * @description One account, without its secret.
+         */
+        get: operations["get_account"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Account
+         * @description Remove an account with its secret. Its leases stay in the history.
+         */
+        delete: operations["delete_account"];
+        options?: never;
+        head?: never;
+        /**
+         * Change Account
+         * @description Change an account. One that was blocked comes back on probation: one more bad end blocks it again.
+         */
+        patch: operations["change_account"];
+        trace?: never;
+    };
+    "/v2/accounts/{account_id}/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Leases Of Account
+         * @description Who held an account and how each lease ended, newest first.
+         */
+        get: operations["list_leases_of_account"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/accounts/{account_id}/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reveal Account
+         * @description The secret of an account, without a lease. That it was shown, and to whom, is in the audit.
+         */
+        post: operations["reveal_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/leases/{lease_id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Heartbeat
+         * @description Renew a lease from now. Never shortens it, and never revives one that ended.
+         */
+        post: operations["heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/leases/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Heartbeat Of Owner
+         * @description Renew everything this token holds under an owner's name, in one call.
+         */
+        post: operations["heartbeat_of_owner"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/leases/{lease_id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release
+         * @description Give a resource back and say how the work went. A second release of the same lease changes nothing.
+         */
+        post: operations["release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Leases
+         * @description Who holds what right now, oldest grant first.
+         */
+        get: operations["list_leases"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke Leases Of Owner
+         * @description Take everything an owner holds.
+         */
+        delete: operations["revoke_leases_of_owner"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/leases/{lease_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke Lease
+         * @description Take a lease from its holder. It learns at its next call; one that has ended already counts 0.
+         */
+        delete: operations["revoke_lease"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AccountIn */
+        AccountIn: {
+            /**
+             * Site
+             * @description The site's slug.
+             */
+            site: string;
+            /** Username */
+            username: string;
+            /**
+             * Secret
+             * @description Whatever it takes to sign in. Sealed at rest; shown to lease holders alone.
+             */
+            secret: {
+                [key: string]: unknown;
+            };
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Priority */
+            priority?: number | null;
+        };
+        /** AccountOut */
+        AccountOut: {
+            /** Id */
+            id: string;
+            /** Site */
+            site: string;
+            /** Username */
+            username: string;
+            /** @description `using`: has a live lease. `cooling`: rests until `cooling_until`. */
+            state: components["schemas"]["State"];
+            /** @description What operators and outcomes say of it, whether or not it is in use. */
+            standing: components["schemas"]["Standing"];
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** Priority */
+            priority: number;
+            /** Cooling Until */
+            cooling_until: string | null;
+            /** Blocked Reason */
+            blocked_reason: string | null;
+            /**
+             * Consecutive Failures
+             * @description The rung of the cool-down ladder; a success goes down one.
+             */
+            consecutive_failures: number;
+            /**
+             * Unclean Ends
+             * @description Leases in a row that ran out instead of being given back.
+             */
+            unclean_ends: number;
+            /**
+             * On Probation
+             * @description Came back from being blocked; one more bad end blocks it again.
+             */
+            on_probation: boolean;
+            /** Last Leased At */
+            last_leased_at: string | null;
+            last_outcome: components["schemas"]["Outcome"] | null;
+            /**
+             * Has Session
+             * @default false
+             */
+            has_session?: boolean;
+            /** Needs Login */
+            needs_login: boolean;
+            /**
+             * Holder
+             * @description The owner of its live lease.
+             */
+            holder: string | null;
+            /** Lease Id */
+            lease_id: string | null;
+            /**
+             * Expires At
+             * @description When its live lease ends.
+             */
+            expires_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /** AccountPatch */
+        AccountPatch: {
+            /** @description `active`, `inactive` or `blocked`. */
+            state?: components["schemas"]["Standing"] | null;
+            /**
+             * Reason
+             * @description Why it is blocked.
+             */
+            reason?: string | null;
+            /** Secret */
+            secret?: {
+                [key: string]: unknown;
+            } | null;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Priority */
+            priority?: number | null;
+        };
+        /** AcquireIn */
+        AcquireIn: {
+            /**
+             * Site
+             * @description The site's slug.
+             */
+            site: string;
+            /**
+             * Owner
+             * @description Who holds the lease, as its holder calls itself.
+             */
+            owner: string;
+            /**
+             * Ttl Seconds
+             * @description How long it lives without a heartbeat.
+             * @default 120
+             */
+            ttl_seconds?: number;
+            /**
+             * Wait Seconds
+             * @description How long to wait for something to come free.
+             * @default 0
+             */
+            wait_seconds?: number;
+            /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Job Id
+             * @description The job it is for; the lease ends with it.
+             */
+            job_id?: string | null;
+            /**
+             * Count
+             * @description How many: all of them or none.
+             * @default 1
+             */
+            count?: number;
+            /**
+             * Labels
+             * @description Only accounts that carry all of these.
+             * @default {}
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Account Id
+             * @description This account and no other.
+             */
+            account_id?: string | null;
+            /**
+             * Include Session
+             * @description Send the account's browser session along.
+             * @default false
+             */
+            include_session?: boolean;
+        };
         /** Affected */
         Affected: {
             /**
@@ -345,6 +799,34 @@ export interface components {
         Alive: {
             /** Status */
             status: string;
+        };
+        /** CountsOut */
+        CountsOut: {
+            /**
+             * Active
+             * @default 0
+             */
+            active?: number;
+            /**
+             * Using
+             * @default 0
+             */
+            using?: number;
+            /**
+             * Cooling
+             * @default 0
+             */
+            cooling?: number;
+            /**
+             * Inactive
+             * @default 0
+             */
+            inactive?: number;
+            /**
+             * Blocked
+             * @default 0
+             */
+            blocked?: number;
         };
         /** EventOut */
         EventOut: {
@@ -395,6 +877,160 @@ export interface components {
             holders: string[];
             /** Next Available At */
             next_available_at: string | null;
+        };
+        /** GrantOut */
+        GrantOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** Resource Id */
+            resource_id: string;
+            /** Site */
+            site: string | null;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            account: components["schemas"]["GrantedAccount"];
+            session?: components["schemas"]["SessionOut"] | null;
+        };
+        /** GrantedAccount */
+        GrantedAccount: {
+            /** Id */
+            id: string;
+            /** Site */
+            site: string;
+            /** Username */
+            username: string;
+            /** @description `using`: has a live lease. `cooling`: rests until `cooling_until`. */
+            state: components["schemas"]["State"];
+            /** @description What operators and outcomes say of it, whether or not it is in use. */
+            standing: components["schemas"]["Standing"];
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** Priority */
+            priority: number;
+            /** Cooling Until */
+            cooling_until: string | null;
+            /** Blocked Reason */
+            blocked_reason: string | null;
+            /**
+             * Consecutive Failures
+             * @description The rung of the cool-down ladder; a success goes down one.
+             */
+            consecutive_failures: number;
+            /**
+             * Unclean Ends
+             * @description Leases in a row that ran out instead of being given back.
+             */
+            unclean_ends: number;
+            /**
+             * On Probation
+             * @description Came back from being blocked; one more bad end blocks it again.
+             */
+            on_probation: boolean;
+            /** Last Leased At */
+            last_leased_at: string | null;
+            last_outcome: components["schemas"]["Outcome"] | null;
+            /**
+             * Has Session
+             * @default false
+             */
+            has_session?: boolean;
+            /** Needs Login */
+            needs_login: boolean;
+            /**
+             * Holder
+             * @description The owner of its live lease.
+             */
+            holder: string | null;
+            /** Lease Id */
+            lease_id: string | null;
+            /**
+             * Expires At
+             * @description When its live lease ends.
+             */
+            expires_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Secret */
+            secret: {
+                [key: string]: unknown;
+            };
+        };
+        /** HeartbeatIn */
+        HeartbeatIn: {
+            /** Ttl Seconds */
+            ttl_seconds?: number | null;
+        };
+        /**
+         * How
+         * @description How a lease ended.
+         * @enum {string}
+         */
+        How: "released" | "expired" | "revoked" | "superseded";
+        /** ImportOut */
+        ImportOut: {
+            /** Created */
+            created: number;
+            /** Updated */
+            updated: number;
+            /** Rejected */
+            rejected: components["schemas"]["RejectedOut"][];
+        };
+        /**
+         * Kind
+         * @description What a lease is on.
+         * @enum {string}
+         */
+        Kind: "account" | "seed" | "capture" | "task";
+        /** LeaseOut */
+        LeaseOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** Resource Id */
+            resource_id: string;
+            /** Site */
+            site: string | null;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
         };
         /**
          * MountIn
@@ -562,6 +1198,46 @@ export interface components {
              */
             token: string | null;
         };
+        /** OfferOut */
+        OfferOut: {
+            /** Leases */
+            leases: components["schemas"]["GrantOut"][];
+            /** @description Why there are none; null when there are. */
+            waiting: components["schemas"]["WaitingOut"] | null;
+        };
+        /**
+         * Outcome
+         * @description What a holder says of its work when it gives the account back.
+         * @enum {string}
+         */
+        Outcome: "ok" | "failed" | "rate_limited" | "blocked" | "logged_out" | "invalid_credentials";
+        /** OwnerHeartbeatIn */
+        OwnerHeartbeatIn: {
+            /**
+             * Owner
+             * @description Who holds it, as its holder calls itself.
+             */
+            owner: string;
+            /** Ttl Seconds */
+            ttl_seconds?: number | null;
+        };
+        /** OwnerHeartbeatOut */
+        OwnerHeartbeatOut: {
+            /** Renewed */
+            renewed: string[];
+            /**
+             * Lost
+             * @description What this token lost under that owner within the last hour.
+             */
+            lost: string[];
+        };
+        /** Page[AccountOut] */
+        Page_AccountOut_: {
+            /** Items */
+            items: components["schemas"]["AccountOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EventOut] */
         Page_EventOut_: {
             /** Items */
@@ -569,10 +1245,24 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[LeaseOut] */
+        Page_LeaseOut_: {
+            /** Items */
+            items: components["schemas"]["LeaseOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[MoveOut] */
         Page_MoveOut_: {
             /** Items */
             items: components["schemas"]["MoveOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[PastLeaseOut] */
+        Page_PastLeaseOut_: {
+            /** Items */
+            items: components["schemas"]["PastLeaseOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -589,6 +1279,34 @@ export interface components {
             items: components["schemas"]["TokenOut"][];
             /** Next Cursor */
             next_cursor: string | null;
+        };
+        /**
+         * PastLeaseOut
+         * @description A lease that is over.
+         */
+        PastLeaseOut: {
+            /** Id */
+            id: string;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Ended At
+             * Format: date-time
+             */
+            ended_at: string;
+            how: components["schemas"]["How"];
+            outcome: components["schemas"]["Outcome"] | null;
+            /** Reason */
+            reason: string | null;
         };
         /** PauseIn */
         PauseIn: {
@@ -614,6 +1332,8 @@ export interface components {
             reclaim_delay_seconds: number;
             /** Quarantine After Unclean */
             quarantine_after_unclean: number;
+            /** Probation After Seconds */
+            probation_after_seconds: number | null;
             /** Breaker Percent */
             breaker_percent: number;
             /** Breaker Min Accounts */
@@ -655,6 +1375,11 @@ export interface components {
              * @default 3
              */
             quarantine_after_unclean?: number;
+            /**
+             * Probation After Seconds
+             * @description Rest of a blocked account before it is tried again; null: never.
+             */
+            probation_after_seconds?: number | null;
             /**
              * Breaker Percent
              * @description Share of failing accounts that pauses the site.
@@ -700,6 +1425,76 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** ReclaimIn */
+        ReclaimIn: {
+            /** Site */
+            site?: string | null;
+        };
+        /** ReclaimOut */
+        ReclaimOut: {
+            /**
+             * Reclaimed
+             * @description Leases that had run out and were booked now.
+             */
+            reclaimed: number;
+        };
+        /** RejectedOut */
+        RejectedOut: {
+            /**
+             * Line
+             * @description The line of the file, or the place in `items`, counted from 1.
+             */
+            line: number;
+            /** Detail */
+            detail: string;
+        };
+        /** ReleaseIn */
+        ReleaseIn: {
+            /**
+             * Outcome
+             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`.
+             */
+            outcome: string;
+            /**
+             * Reason
+             * @description Kept with the lease, and shown where the resource is set aside.
+             */
+            reason?: string | null;
+            /**
+             * Cooldown Seconds
+             * @description With `rate_limited`: how long the site wants to be left alone.
+             */
+            cooldown_seconds?: number | null;
+        };
+        /** ReleaseOut */
+        ReleaseOut: {
+            /**
+             * Released
+             * @default true
+             */
+            released?: boolean;
+            /** Already Released */
+            already_released: boolean;
+            /**
+             * Resource
+             * @description The resource as it is now, without secrets.
+             */
+            resource: {
+                [key: string]: unknown;
+            };
+        };
+        /** RevealOut */
+        RevealOut: {
+            /** Secret */
+            secret: {
+                [key: string]: unknown;
+            };
+        };
+        /** RevokedOut */
+        RevokedOut: {
+            /** Revoked */
+            revoked: number;
+        };
         /** RewriteIn */
         RewriteIn: {
             /** Urls */
@@ -737,6 +1532,15 @@ export interface components {
          * @enum {string}
          */
         Role: "collector" | "producer" | "viewer" | "operator" | "admin";
+        /** SessionOut */
+        SessionOut: {
+            /** Version */
+            version: number;
+            /** Storage State */
+            storage_state: {
+                [key: string]: unknown;
+            };
+        };
         /** SiteIn */
         SiteIn: {
             /**
@@ -819,6 +1623,55 @@ export interface components {
              */
             policy?: components["schemas"]["PolicyPatch"];
         };
+        /**
+         * Standing
+         * @description What operators and outcomes say of an account. In use and cooling are not said but follow from its lease.
+         * @enum {string}
+         */
+        Standing: "active" | "inactive" | "blocked";
+        /**
+         * State
+         * @description What a caller sees: the standing, and what follows from the lease and the clock.
+         * @enum {string}
+         */
+        State: "active" | "using" | "cooling" | "inactive" | "blocked";
+        /** StatsOut */
+        StatsOut: {
+            /**
+             * Active
+             * @default 0
+             */
+            active?: number;
+            /**
+             * Using
+             * @default 0
+             */
+            using?: number;
+            /**
+             * Cooling
+             * @default 0
+             */
+            cooling?: number;
+            /**
+             * Inactive
+             * @default 0
+             */
+            inactive?: number;
+            /**
+             * Blocked
+             * @default 0
+             */
+            blocked?: number;
+            /** Total */
+            total: number;
+            /**
+             * Sites
+             * @description The same for each site.
+             */
+            sites: {
+                [key: string]: components["schemas"]["CountsOut"];
+            };
+        };
         /** TokenIn */
         TokenIn: {
             /** Name */
@@ -851,6 +1704,30 @@ export interface components {
              * @description To the minute.
              */
             last_used_at: string | null;
+        };
+        /** WaitingOut */
+        WaitingOut: {
+            /**
+             * Reason
+             * @description `all_leased`, `cooling`, `blocked`, `site_capped`, `paused` or `none_match`.
+             */
+            reason: string;
+            /**
+             * Detail
+             * @description The same in a sentence.
+             */
+            detail: string;
+            /** Next Available At */
+            next_available_at: string | null;
+            /** Retry After Seconds */
+            retry_after_seconds: number;
+            /**
+             * Counts
+             * @description The accounts that were asked for, by state.
+             */
+            counts: {
+                [key: string]: number;
+            };
         };
         /**
          * Problem
@@ -2337,6 +3214,1501 @@ export interface operations {
                 };
             };
             /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_accounts: {
+        parameters: {
+            query?: {
+                site?: string | null;
+                state?: components["schemas"]["State"] | null;
+                /** @description `key:value`; several narrow further. */
+                label?: string[];
+                /** @description Part of the username. */
+                q?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AccountOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_account: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account exists (`/problems/account-exists`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_accounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: unknown[];
+                };
+                "text/csv": string;
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    account_stats: {
+        parameters: {
+            query?: {
+                site?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acquire_accounts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcquireIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reclaim_accounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReclaimIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReclaimOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account's id. */
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account's id. */
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account in use (`/problems/account-in-use`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account's id. */
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountPatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_leases_of_account: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The account's id. */
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PastLeaseOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reveal_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account's id. */
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevealOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    heartbeat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The lease's id. */
+                lease_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["HeartbeatIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeaseOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease unknown (`/problems/lease-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    heartbeat_of_owner: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnerHeartbeatIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnerHeartbeatOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    release: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The lease's id. */
+                lease_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease unknown (`/problems/lease-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_leases: {
+        parameters: {
+            query?: {
+                /** @description What they are on. */
+                kind?: components["schemas"]["Kind"] | null;
+                site?: string | null;
+                owner?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_LeaseOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_leases_of_owner: {
+        parameters: {
+            query: {
+                owner: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_lease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The lease's id. */
+                lease_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease unknown (`/problems/lease-unknown`) */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,304 @@
+-- name: guard
+-- Grants at a site with a cap go one batch after the other: `count(*) < cap` alone is overtaken under load.
+SELECT pg_advisory_xact_lock(hashtextextended(%(organisation)s::uuid || ' ' || capped.slug, 1))
+  FROM (SELECT slug
+          FROM site
+         WHERE organisation = %(organisation)s::uuid AND slug = ANY(%(sites)s::text[])
+           AND max_concurrent_accounts IS NOT NULL
+         ORDER BY slug
+        OFFSET 0) capped;
+
+-- name: grounds
+-- What there is to know of these sites before anything of theirs is handed out.
+SELECT s.slug, s.paused_at IS NOT NULL AS is_paused, s.pause_reason, s.max_concurrent_accounts,
+       s.cooldown_seconds, s.reclaim_delay_seconds, s.quarantine_after_unclean, s.probation_after_seconds,
+       s.breaker_percent, s.breaker_min_accounts, s.breaker_window_seconds,
+       CASE WHEN s.max_concurrent_accounts IS NOT NULL THEN (
+           SELECT count(*)
+             FROM lease l
+            WHERE l.organisation = %(organisation)s::uuid AND l.site = s.slug AND l.kind = 'account'
+              AND l.expires_at > clock_timestamp())
+       ELSE 0 END AS live
+  FROM site s
+ WHERE s.organisation = %(organisation)s::uuid AND s.slug = ANY(%(sites)s::text[]);
+
+-- name: store
+SELECT store, moving_to FROM pool;
+
+-- name: sites
+SELECT slug FROM site WHERE organisation = %(organisation)s::uuid;
+
+-- name: held
+-- The accounts behind these leases, kept from others until we are done. In the order of ids, so that two batches never
+-- wait for each other in a circle.
+SELECT l.id AS lease, a.id, a.site, a.standing, a.blocked_reason, a.consecutive_failures, a.unclean_ends,
+       a.on_probation, a.needs_login, a.before_penalty, l.expires_at <= clock_timestamp() AS ran_out
+  FROM lease l
+  JOIN account a ON a.id = l.resource AND a.organisation = %(organisation)s::uuid
+ WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[]) AND NOT a.moved
+ ORDER BY a.id
+   FOR UPDATE OF a;
+
+-- name: due
+-- Accounts to look at again: their lease may have run out, or their rest is over. Nobody waits for anybody here.
+SELECT a.id, a.site, a.standing, a.blocked_reason, a.consecutive_failures, a.unclean_ends, a.on_probation,
+       a.needs_login, a.before_penalty, a.lease, l.expires_at <= clock_timestamp() AS ran_out
+  FROM unnest(%(sites)s::text[]) AS wanted (site)
+ CROSS JOIN LATERAL (
+        SELECT *
+          FROM account
+         WHERE organisation = %(organisation)s::uuid AND site = wanted.site
+           AND back_at <= clock_timestamp() AND back_at IS NOT NULL AND NOT moved
+         ORDER BY back_at
+         LIMIT %(limit)s::int
+           FOR UPDATE SKIP LOCKED) a
+  LEFT JOIN lease l ON l.id = a.lease AND l.organisation = %(organisation)s::uuid;
+
+-- name: settle
+-- Ends leases, books how, and leaves each account as its verdict says. The lease and its time are in the WHERE: a
+-- release needs a live lease, an expiry one that ran out.
+WITH given AS (
+    SELECT *
+      FROM unnest(%(leases)s::uuid[], %(hows)s::text[], %(outcomes)s::text[], %(reasons)s::text[],
+                  %(standings)s::text[], %(blocked_reasons)s::text[], %(failures)s::int[], %(unclean)s::int[],
+                  %(probations)s::boolean[], %(logins)s::boolean[], %(penalties)s::text[], %(rests)s::int[])
+        AS g (lease, how, outcome, reason, standing, blocked_reason, failures, unclean, probation, login, penalty, rest)
+), ended AS (
+    DELETE FROM lease l
+     USING given g
+     WHERE l.organisation = %(organisation)s::uuid AND l.id = g.lease
+       AND CASE g.how WHEN 'released' THEN l.expires_at > clock_timestamp()
+                      WHEN 'expired' THEN l.expires_at <= clock_timestamp()
+                      ELSE true END
+    RETURNING l.*, CASE g.how WHEN 'expired' THEN l.expires_at ELSE clock_timestamp() END AS ended_at
+), booked AS (
+    INSERT INTO lease_end (id, organisation, kind, resource, site, owner, token, job_id, fence, acquired_at,
+                           expires_at, ended_at, how, outcome, reason)
+    SELECT e.id, e.organisation, e.kind, e.resource, e.site, e.owner, e.token, e.job_id, e.fence, e.acquired_at,
+           e.expires_at, e.ended_at, g.how, g.outcome, g.reason
+      FROM ended e
+      JOIN given g ON g.lease = e.id
+), rested AS (
+    SELECT e.id, e.resource, nullif(e.ended_at + g.rest * interval '1 second', e.ended_at) AS until
+      FROM ended e
+      JOIN given g ON g.lease = e.id
+)
+UPDATE account a
+   SET lease = NULL,
+       standing = g.standing, blocked_reason = g.blocked_reason, consecutive_failures = g.failures,
+       unclean_ends = g.unclean, on_probation = g.probation, needs_login = g.login, before_penalty = g.penalty::jsonb,
+       cooling_until = CASE WHEN g.standing = 'active' AND r.until > clock_timestamp() THEN r.until END,
+       back_at = CASE WHEN g.standing <> 'inactive' AND (g.standing = 'blocked' OR r.until > clock_timestamp())
+                      THEN r.until END,
+       last_outcome = coalesce(g.outcome, a.last_outcome),
+       last_outcome_at = CASE WHEN g.outcome IS NULL THEN a.last_outcome_at ELSE clock_timestamp() END,
+       updated_at = clock_timestamp()
+  FROM rested r
+  JOIN given g ON g.lease = r.id
+ WHERE a.organisation = %(organisation)s::uuid AND a.id = r.resource AND a.lease = r.id
+RETURNING r.id AS lease, a.id, a.site, a.lease IS NULL AND a.standing = 'active' AND a.cooling_until IS NULL AS is_free;
+
+-- name: mend
+-- Leaves accounts as said, apart from their lease: rested, on probation, or forgiven.
+UPDATE account a
+   SET standing = g.standing, blocked_reason = g.blocked_reason, consecutive_failures = g.failures,
+       unclean_ends = g.unclean, on_probation = g.probation, needs_login = g.login, before_penalty = g.penalty::jsonb,
+       cooling_until = NULL,
+       back_at = CASE WHEN a.lease IS NULL THEN NULL ELSE a.back_at END,
+       updated_at = clock_timestamp()
+  FROM unnest(%(accounts)s::uuid[], %(standings)s::text[], %(blocked_reasons)s::text[], %(failures)s::int[],
+              %(unclean)s::int[], %(probations)s::boolean[], %(logins)s::boolean[], %(penalties)s::text[])
+    AS g (account, standing, blocked_reason, failures, unclean, probation, login, penalty)
+ WHERE a.organisation = %(organisation)s::uuid AND a.id = g.account AND NOT a.moved;
+
+-- name: defer
+-- Their leases were renewed meanwhile: look again when those run out.
+UPDATE account a
+   SET back_at = l.expires_at
+  FROM lease l
+ WHERE a.organisation = %(organisation)s::uuid AND a.id = ANY(%(accounts)s::uuid[])
+   AND l.organisation = %(organisation)s::uuid AND l.id = a.lease;
+
+-- name: pick
+-- Free accounts of each wanted kind: higher priority first, then longest idle. What another batch looks at is stepped
+-- over.
+SELECT DISTINCT ON (picked.site, picked.priority, picked.last_leased_at, picked.id)
+       picked.site, picked.id, CASE WHEN %(labelled)s::boolean THEN picked.labels END AS labels
+  FROM unnest(%(sites)s::text[], %(labels)s::text[], %(accounts)s::uuid[], %(counts)s::int[])
+    AS kind (site, labels, account, wanted)
+ CROSS JOIN LATERAL (
+        SELECT a.id, a.site, a.labels, a.priority, a.last_leased_at
+          FROM account a
+         WHERE a.organisation = %(organisation)s::uuid AND a.site = kind.site
+           AND a.standing = 'active' AND a.lease IS NULL AND a.cooling_until IS NULL AND NOT a.moved
+           AND (kind.account IS NULL OR a.id = kind.account)
+           AND (kind.labels IS NULL OR a.labels @> kind.labels::jsonb)
+         ORDER BY a.priority DESC, a.last_leased_at, a.id
+         LIMIT kind.wanted
+           FOR UPDATE SKIP LOCKED) picked
+ ORDER BY picked.site, picked.priority DESC, picked.last_leased_at, picked.id;
+
+-- name: grant
+-- The fence grows with every grant, in the statement that makes it.
+WITH given AS (
+    SELECT *
+      FROM unnest(%(accounts)s::uuid[], %(leases)s::uuid[], %(owners)s::text[], %(tokens)s::uuid[], %(jobs)s::text[],
+                  %(ttls)s::int[]) AS g (account, lease, owner, token, job_id, ttl)
+), taken AS (
+    UPDATE account a
+       SET lease = g.lease, fence = a.fence + 1, last_leased_at = clock_timestamp(),
+           back_at = clock_timestamp() + g.ttl * interval '1 second'
+      FROM given g
+     WHERE a.organisation = %(organisation)s::uuid AND a.id = g.account AND a.lease IS NULL
+       AND a.standing = 'active' AND a.cooling_until IS NULL AND NOT a.moved
+    RETURNING a.*, g.owner, g.token, g.job_id, g.ttl
+), leased AS (
+    INSERT INTO lease (id, organisation, kind, resource, site, owner, token, job_id, fence, ttl_seconds, acquired_at,
+                       expires_at)
+    SELECT t.lease, t.organisation, 'account', t.id, t.site, t.owner, t.token, t.job_id, t.fence, t.ttl,
+           t.last_leased_at, t.back_at
+      FROM taken t
+)
+SELECT t.lease, t.owner, t.job_id, t.fence, t.last_leased_at, t.back_at, s.version, s.key_id, s.sealed,
+       t.id, t.site, t.username, 'using' AS state, t.standing, t.blocked_reason, t.labels, t.priority,
+       NULL::timestamptz AS cooling_until, t.consecutive_failures, t.unclean_ends, t.on_probation, t.needs_login,
+       t.last_leased_at, t.last_outcome, t.last_outcome_at, t.created_at, t.updated_at, t.owner AS holder,
+       t.lease AS lease_id, t.back_at AS expires_at
+  FROM taken t
+  JOIN account_secret s ON s.account = t.id AND s.organisation = %(organisation)s::uuid;
+
+-- name: granted
+-- What these leases hold, while they live.
+SELECT l.id, l.owner, l.job_id, l.fence, l.acquired_at, l.expires_at, s.version, s.key_id, s.sealed,
+       n.id, n.site, n.username, n.state, n.standing, n.blocked_reason, n.labels, n.priority, n.cooling_until,
+       n.consecutive_failures, n.unclean_ends, n.on_probation, n.needs_login, n.last_leased_at, n.last_outcome,
+       n.last_outcome_at, n.created_at, n.updated_at, n.holder, n.lease_id, n.expires_at
+  FROM lease l
+  JOIN account_now n ON n.id = l.resource AND n.organisation = %(organisation)s::uuid
+  JOIN account_secret s ON s.account = n.id AND s.organisation = %(organisation)s::uuid
+ WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[])
+   AND l.expires_at > clock_timestamp();
+
+-- name: next_back
+-- In how many seconds the first account of each site is worth another look.
+SELECT wanted.site, greatest(0, extract(epoch FROM next.back_at - clock_timestamp()))::float8 AS in_s
+  FROM unnest(%(sites)s::text[]) AS wanted (site)
+ CROSS JOIN LATERAL (
+        SELECT back_at
+          FROM account
+         WHERE organisation = %(organisation)s::uuid AND site = wanted.site AND back_at IS NOT NULL AND NOT moved
+         ORDER BY back_at
+         LIMIT 1) next;
+
+-- name: tally
+-- How the accounts of a site fared within the breaker's window.
+SELECT count(*) FILTER (WHERE before_penalty IS NOT NULL
+                              AND last_outcome_at > clock_timestamp() - %(window)s::int * interval '1 second'),
+       count(*) FILTER (WHERE last_outcome_at > clock_timestamp() - %(window)s::int * interval '1 second'),
+       count(*) FILTER (WHERE standing = 'active'
+                              OR (before_penalty IS NOT NULL
+                                  AND last_outcome_at > clock_timestamp() - %(window)s::int * interval '1 second'))
+  FROM account
+ WHERE organisation = %(organisation)s::uuid AND site = %(site)s::text AND NOT moved;
+
+-- name: failing
+-- Whose last word within the window was bad, to be forgiven.
+SELECT a.id, a.site, a.standing, a.blocked_reason, a.consecutive_failures, a.unclean_ends, a.on_probation,
+       a.needs_login, a.before_penalty
+  FROM account a
+ WHERE a.organisation = %(organisation)s::uuid AND a.site = %(site)s::text AND a.before_penalty IS NOT NULL
+   AND a.last_outcome_at > clock_timestamp() - %(window)s::int * interval '1 second' AND NOT a.moved
+   FOR UPDATE SKIP LOCKED;
+
+-- name: create
+INSERT INTO account (id, organisation, site, username, labels, priority)
+VALUES (%(id)s::uuid, %(organisation)s::uuid, %(site)s::text, %(username)s::text, %(labels)s::jsonb,
+        %(priority)s::int);
+
+-- name: put_secret
+INSERT INTO account_secret (account, organisation, version, key_id, sealed)
+VALUES (%(account)s::uuid, %(organisation)s::uuid, %(version)s::int, %(key_id)s::text, %(sealed)s::bytea)
+ON CONFLICT (account) DO UPDATE SET version = excluded.version, key_id = excluded.key_id, sealed = excluded.sealed;
+
+-- name: secret
+SELECT version, key_id, sealed
+  FROM account_secret
+ WHERE organisation = %(organisation)s::uuid AND account = %(account)s::uuid;
+
+-- name: named
+-- Which of these names are taken, kept from others until we are done.
+SELECT a.username, a.id, s.version
+  FROM account a
+  JOIN account_secret s ON s.account = a.id AND s.organisation = %(organisation)s::uuid
+ WHERE a.organisation = %(organisation)s::uuid AND a.site = %(site)s::text
+   AND a.username = ANY(%(usernames)s::text[]) AND NOT a.moved
+ ORDER BY a.id
+   FOR UPDATE OF a;
+
+-- name: describe
+-- What an import says of an account that is there; a part it leaves out stays.
+UPDATE account
+   SET labels = coalesce(%(labels)s::jsonb, labels), priority = coalesce(%(priority)s::int, priority),
+       updated_at = clock_timestamp()
+ WHERE organisation = %(organisation)s::uuid AND id = %(id)s::uuid;
+
+-- name: lock
+SELECT a.id, a.site, a.standing, a.blocked_reason, a.consecutive_failures, a.unclean_ends, a.on_probation,
+       a.needs_login, a.before_penalty
+  FROM account a
+ WHERE a.organisation = %(organisation)s::uuid AND a.id = %(id)s::uuid AND NOT a.moved
+   FOR UPDATE;
+
+-- name: page
+SELECT id, site, username, state, standing, blocked_reason, labels, priority, cooling_until, consecutive_failures,
+       unclean_ends, on_probation, needs_login, last_leased_at, last_outcome, last_outcome_at, created_at, updated_at,
+       holder, lease_id, expires_at
+  FROM account_now
+ WHERE organisation = %(organisation)s::uuid
+   AND (%(site)s::text IS NULL OR site = %(site)s::text)
+   AND (%(state)s::text IS NULL OR state = %(state)s::text)
+   AND (%(labels)s::jsonb IS NULL OR labels @> %(labels)s::jsonb)
+   AND (%(query)s::text IS NULL OR strpos(lower(username), lower(%(query)s::text)) > 0)
+   AND (%(after_site)s::text IS NULL OR (site, username) > (%(after_site)s::text, %(after_username)s::text))
+ ORDER BY site, username
+ LIMIT %(limit)s::int;
+
+-- name: by_ids
+SELECT id, site, username, state, standing, blocked_reason, labels, priority, cooling_until, consecutive_failures,
+       unclean_ends, on_probation, needs_login, last_leased_at, last_outcome, last_outcome_at, created_at, updated_at,
+       holder, lease_id, expires_at
+  FROM account_now
+ WHERE organisation = %(organisation)s::uuid AND id = ANY(%(ids)s::uuid[]);
+
+-- name: delete
+-- Not while there is a lease on it, live or not settled yet.
+DELETE FROM account
+ WHERE organisation = %(organisation)s::uuid AND id = %(id)s::uuid AND NOT moved AND lease IS NULL;
+
+-- name: outlook
+-- What there is of a kind of account at a site, and when the first comes back.
+SELECT state, count(*), min(CASE state WHEN 'using' THEN expires_at WHEN 'cooling' THEN cooling_until END),
+       (array_agg(DISTINCT holder) FILTER (WHERE state = 'using'))[1:20], clock_timestamp()
+  FROM account_now
+ WHERE organisation = %(organisation)s::uuid AND site = %(site)s::text
+   AND (%(account)s::uuid IS NULL OR id = %(account)s::uuid)
+   AND (%(labels)s::jsonb IS NULL OR labels @> %(labels)s::jsonb)
+ GROUP BY state;
+
+-- name: stats
+SELECT site, state, count(*)
+  FROM account_now
+ WHERE organisation = %(organisation)s::uuid AND (%(site)s::text IS NULL OR site = %(site)s::text)
+ GROUP BY site, state;
+
+-- name: count
+SELECT count(*)
+  FROM account
+ WHERE organisation = %(organisation)s::uuid AND site = %(site)s::text AND NOT moved;
+
+-- name: held_by
+-- What an owner holds, to be taken from it.
+SELECT id
+  FROM lease
+ WHERE organisation = %(organisation)s::uuid AND kind = 'account' AND owner = %(owner)s::text
+   AND expires_at > clock_timestamp();

@@ -1,0 +1,62 @@
+"""Front door of leases: the right to use one resource for a time."""
+
+from leasehold.leases.answers import LeaseId, LeaseOut, shown
+from leasehold.leases.desk import Desk
+from leasehold.leases.models import PREFIX, Beaten, Ended, How, Kind, Lease, LeaseFilter, Report, kind_of, new_id
+from leasehold.leases.problems import LeaseLost, LeaseUnknown, lost, unknown
+from leasehold.leases.service import Holder, Leases, Returned
+from leasehold.leases.store import (
+    Holding,
+    Place,
+    enqueue,
+    find,
+    history,
+    leave,
+    live,
+    lost_of,
+    past,
+    queue,
+    renew,
+    renew_owner,
+    renewed,
+)
+from leasehold.leases.waiting import Parked, WaitingRoom
+
+__all__ = [
+    "PREFIX",
+    "Beaten",
+    "Desk",
+    "Ended",
+    "Holder",
+    "Holding",
+    "How",
+    "Kind",
+    "Lease",
+    "LeaseFilter",
+    "LeaseId",
+    "LeaseLost",
+    "LeaseOut",
+    "LeaseUnknown",
+    "Leases",
+    "Parked",
+    "Place",
+    "Report",
+    "Returned",
+    "WaitingRoom",
+    "enqueue",
+    "find",
+    "history",
+    "kind_of",
+    "leave",
+    "live",
+    "lost",
+    "lost_of",
+    "new_id",
+    "past",
+    "queue",
+    "renew",
+    "renew_owner",
+    "renewed",
+    "shown",
+    "unknown",
+]

@@ -1,0 +1,41 @@
+"""A lease as it is answered."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import PlainSerializer
+
+from leasehold.ids import show
+from leasehold.leases.models import PREFIX, Kind, Lease
+from leasehold.strict import Answer
+
+LeaseId = Annotated[UUID, PlainSerializer(lambda value: show(PREFIX, value), return_type=str)]
+
+_RESOURCE = {Kind.ACCOUNT: "acct", Kind.SEED: "seed", Kind.CAPTURE: "cap", Kind.TASK: "job"}
+
+
+class LeaseOut(Answer):
+    id: LeaseId
+    kind: Kind
+    resource_id: str
+    site: str | None
+    owner: str
+    job_id: str | None
+    fence: int
+    acquired_at: datetime
+    expires_at: datetime
+
+
+def shown(lease: Lease) -> LeaseOut:
+    return LeaseOut(
+        id=lease.id,
+        kind=lease.kind,
+        resource_id=show(_RESOURCE[lease.kind], lease.resource),
+        site=lease.site,
+        owner=lease.owner,
+        job_id=lease.job_id,
+        fence=lease.fence,
+        acquired_at=lease.acquired_at,
+        expires_at=lease.expires_at,
+    )

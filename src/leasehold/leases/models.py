@@ -1,0 +1,101 @@
+"""A lease and how it ends, as the house passes them around."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from leasehold.ids import uuid7
+
+PREFIX = "lease"
+
+
+class Kind(StrEnum):
+    """What a lease is on."""
+
+    ACCOUNT = "account"
+    SEED = "seed"
+    CAPTURE = "capture"
+    TASK = "task"
+
+
+# The last digit of a lease id says what it is on, so that a call finds the right pool without asking.
+_DIGIT = {Kind.ACCOUNT: 1, Kind.SEED: 2, Kind.CAPTURE: 3, Kind.TASK: 4}
+_KIND = {digit: kind for kind, digit in _DIGIT.items()}
+
+
+def new_id(kind: Kind) -> UUID:
+    return UUID(int=uuid7().int & ~0xF | _DIGIT[kind])
+
+
+def kind_of(lease: UUID) -> Kind | None:
+    """What the lease is on; None for an id that was never given out."""
+    return _KIND.get(lease.int & 0xF)
+
+
+class How(StrEnum):
+    """How a lease ended."""
+
+    RELEASED = "released"  # its holder gave it back
+    EXPIRED = "expired"  # its time passed
+    REVOKED = "revoked"  # an operator took it
+    SUPERSEDED = "superseded"  # the work it was for was given to somebody else
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to use one resource for a time."""
+
+    id: UUID
+    kind: Kind
+    resource: UUID
+    site: str | None
+    owner: str
+    job_id: str | None
+    fence: int
+    acquired_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A lease that is over."""
+
+    id: UUID
+    kind: Kind
+    resource: UUID
+    site: str | None
+    owner: str
+    job_id: str | None
+    fence: int
+    acquired_at: datetime
+    ended_at: datetime
+    how: How
+    outcome: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseFilter:
+    """Which of the leases that are held now."""
+
+    kind: Kind | None = None
+    site: str | None = None
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beaten:
+    """What a heartbeat for all leases of an owner did."""
+
+    renewed: list[UUID]
+    lost: list[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a holder says when it gives a lease back."""
+
+    outcome: str
+    reason: str | None = None
+    cooldown_seconds: int | None = None

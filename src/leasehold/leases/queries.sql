@@ -1,0 +1,127 @@
+-- name: renew
+-- The lease and its time are in the WHERE: a lease that ended can change nothing. Never shortened, never beyond its
+-- greatest age. Locked in the order of ids, so that two batches never wait for each other in a circle.
+WITH given AS (
+    SELECT * FROM unnest(%(leases)s::uuid[], %(ttls)s::int[]) AS g (id, ttl)
+), locked AS (
+    SELECT l.id
+      FROM lease l
+     WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[])
+     ORDER BY l.id
+       FOR UPDATE
+)
+UPDATE lease l
+   SET expires_at = greatest(l.expires_at, least(
+           clock_timestamp() + coalesce(g.ttl, l.ttl_seconds) * interval '1 second',
+           l.acquired_at + %(max_age)s::int * interval '1 second'))
+  FROM given g
+  JOIN locked USING (id)
+ WHERE l.organisation = %(organisation)s::uuid AND l.id = g.id AND l.expires_at > clock_timestamp()
+RETURNING l.id, l.kind, l.resource, l.site, l.owner, l.job_id, l.fence, l.acquired_at, l.expires_at;
+
+-- name: renew_owner
+WITH locked AS (
+    SELECT l.id
+      FROM lease l
+     WHERE l.organisation = %(organisation)s::uuid AND l.owner = %(owner)s::text AND l.token = %(token)s::uuid
+       AND l.kind = %(kind)s::text
+     ORDER BY l.id
+       FOR UPDATE
+)
+UPDATE lease l
+   SET expires_at = greatest(l.expires_at, least(
+           clock_timestamp() + coalesce(%(ttl)s::int, l.ttl_seconds) * interval '1 second',
+           l.acquired_at + %(max_age)s::int * interval '1 second'))
+  FROM locked
+ WHERE l.organisation = %(organisation)s::uuid AND l.id = locked.id AND l.expires_at > clock_timestamp()
+RETURNING l.id;
+
+-- name: lost
+-- What this token held under that owner and lost within the last hour, settled or not.
+SELECT e.id
+  FROM lease_end e
+ WHERE e.organisation = %(organisation)s::uuid AND e.owner = %(owner)s::text AND e.token = %(token)s::uuid
+   AND e.kind = %(kind)s::text AND e.how <> 'released' AND e.ended_at > clock_timestamp() - interval '1 hour'
+ UNION ALL
+SELECT l.id
+  FROM lease l
+ WHERE l.organisation = %(organisation)s::uuid AND l.owner = %(owner)s::text AND l.token = %(token)s::uuid
+   AND l.kind = %(kind)s::text AND l.expires_at <= clock_timestamp()
+ LIMIT 1000;
+
+-- name: live
+-- Who holds what now.
+SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at
+  FROM lease
+ WHERE organisation = %(organisation)s::uuid AND expires_at > clock_timestamp()
+   AND (%(kind)s::text IS NULL OR kind = %(kind)s::text)
+   AND (%(site)s::text IS NULL OR site = %(site)s::text)
+   AND (%(owner)s::text IS NULL OR owner = %(owner)s::text)
+   AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
+ ORDER BY id
+ LIMIT %(limit)s::int;
+
+-- name: find
+SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at
+  FROM lease
+ WHERE organisation = %(organisation)s::uuid AND id = ANY(%(leases)s::uuid[]);
+
+-- name: past
+-- How these ended.
+SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, ended_at, how, outcome, reason
+  FROM lease_end
+ WHERE organisation = %(organisation)s::uuid AND id = ANY(%(leases)s::uuid[]);
+
+-- name: history
+-- The leases of one resource that are over, newest first.
+SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, ended_at, how, outcome, reason
+  FROM lease_end
+ WHERE organisation = %(organisation)s::uuid AND resource = %(held)s::uuid
+   AND (%(before)s::bigint IS NULL OR fence < %(before)s::bigint)
+ ORDER BY fence DESC
+ LIMIT %(limit)s::int;
+
+-- name: queue
+-- Who waits at these sites in other processes that are alive, in their turn.
+SELECT site, priority, wanted, labels, account, since
+  FROM waiter
+ WHERE organisation = %(organisation)s::uuid AND site = ANY(%(sites)s::text[]) AND process <> %(process)s::uuid
+   AND refreshed_at > clock_timestamp() - interval '5 seconds'
+ ORDER BY priority DESC, since
+ LIMIT 1000;
+
+-- name: enqueue
+INSERT INTO waiter (id, organisation, process, site, priority, wanted, labels, account)
+SELECT g.id, %(organisation)s::uuid, %(process)s::uuid, g.site, g.priority, g.wanted, g.labels::jsonb, g.account
+  FROM unnest(%(ids)s::uuid[], %(sites)s::text[], %(priorities)s::int[], %(wanted)s::int[], %(labels)s::text[],
+              %(accounts)s::uuid[]) AS g (id, site, priority, wanted, labels, account)
+RETURNING id, since;
+
+-- name: leave
+DELETE FROM waiter
+ WHERE organisation = %(organisation)s::uuid AND id = ANY(%(ids)s::uuid[]);
+
+-- name: nudge
+-- Wakes the other processes in which somebody waits at one of these sites. Asked after the change was committed: who
+-- came to wait later than that has seen it.
+SELECT pg_notify('leasehold_wake', %(organisation)s::uuid || ' ' || site)
+  FROM waiter
+ WHERE organisation = %(organisation)s::uuid AND site = ANY(%(sites)s::text[]) AND process <> %(process)s::uuid
+   AND refreshed_at > clock_timestamp() - interval '5 seconds'
+ GROUP BY site;
+
+-- name: refresh
+-- Across organisations: this process still waits for all of its own.
+UPDATE waiter
+   SET refreshed_at = clock_timestamp()
+ WHERE process = %(process)s::uuid;
+
+-- name: bury
+-- Across organisations: waiters of processes that died.
+DELETE FROM waiter
+ WHERE refreshed_at < clock_timestamp() - interval '1 minute';
+
+-- name: forsake
+-- Across organisations: this process stops; nobody waits in it any more.
+DELETE FROM waiter
+ WHERE process = %(process)s::uuid;

@@ -1,0 +1,157 @@
+"""Leases that PostgreSQL keeps, of every kind, and the queue of those who wait: rows in, dataclasses out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from psycopg import AsyncCursor
+from psycopg.rows import scalar_row
+
+from leasehold.db import Conn, queries
+from leasehold.leases.models import Ended, How, Kind, Lease, LeaseFilter
+
+SQL = queries("leasehold.leases")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the queue of waiters."""
+
+    id: UUID
+    site: str
+    priority: int
+    wanted: int
+    labels: Mapping[str, str]
+    account: UUID | None
+
+
+def _lease(row: tuple[Any, ...]) -> Lease:
+    return Lease(row[0], Kind(row[1]), *row[2:])
+
+
+def _ended(row: tuple[Any, ...]) -> Ended:
+    id_, kind, resource, site, owner, job_id, fence, acquired_at, ended_at, how, outcome, reason = row
+    return Ended(
+        id_, Kind(kind), resource, site, owner, job_id, fence, acquired_at, ended_at, How(how), outcome, reason
+    )
+
+
+async def renew(
+    conn: Conn, organisation: UUID, ttls: Mapping[UUID, int | None], max_age_s: int
+) -> AsyncCursor[tuple[Any, ...]]:
+    """Renew those that live; `renewed` reads which they were. Two steps, so that others may be sent meanwhile."""
+    return await conn.execute(
+        SQL["renew"],
+        {"organisation": organisation, "leases": list(ttls), "ttls": list(ttls.values()), "max_age": max_age_s},
+    )
+
+
+async def renewed(cur: AsyncCursor[tuple[Any, ...]]) -> dict[UUID, Lease]:
+    return {row[0]: _lease(row) for row in await cur.fetchall()}
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a token holds of one kind under one owner's name."""
+
+    organisation: UUID
+    token: UUID | None
+    owner: str
+    kind: Kind
+
+    def row(self) -> dict[str, object]:
+        return {"organisation": self.organisation, "token": self.token, "owner": self.owner, "kind": self.kind}
+
+
+async def renew_owner(conn: Conn, holding: Holding, ttl: int | None, max_age_s: int) -> list[UUID]:
+    cur = conn.cursor(row_factory=scalar_row)
+    await cur.execute(SQL["renew_owner"], {**holding.row(), "ttl": ttl, "max_age": max_age_s})
+    return await cur.fetchall()
+
+
+async def lost_of(conn: Conn, holding: Holding) -> list[UUID]:
+    """What of it was lost within the last hour."""
+    cur = conn.cursor(row_factory=scalar_row)
+    await cur.execute(SQL["lost"], holding.row())
+    return await cur.fetchall()
+
+
+async def live(conn: Conn, organisation: UUID, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
+    cur = await conn.execute(
+        SQL["live"],
+        {
+            "organisation": organisation,
+            "kind": which.kind,
+            "site": which.site,
+            "owner": which.owner,
+            "after": after,
+            "limit": limit,
+        },
+    )
+    return [_lease(row) for row in await cur.fetchall()]
+
+
+async def find(conn: Conn, organisation: UUID, leases: Iterable[UUID]) -> dict[UUID, Lease]:
+    """Those that are not settled yet, live or run out."""
+    cur = await conn.execute(SQL["find"], {"organisation": organisation, "leases": list(leases)})
+    return {row[0]: _lease(row) for row in await cur.fetchall()}
+
+
+async def past(conn: Conn, organisation: UUID, leases: Iterable[UUID]) -> dict[UUID, Ended]:
+    """How these ended; those that never were are not there, and neither are those that live."""
+    cur = await conn.execute(SQL["past"], {"organisation": organisation, "leases": list(leases)})
+    return {row[0]: _ended(row) for row in await cur.fetchall()}
+
+
+async def history(conn: Conn, organisation: UUID, resource: UUID, before: int | None, limit: int) -> list[Ended]:
+    cur = await conn.execute(
+        SQL["history"], {"organisation": organisation, "held": resource, "before": before, "limit": limit}
+    )
+    return [_ended(row) for row in await cur.fetchall()]
+
+
+async def queue(conn: Conn, organisation: UUID, process: UUID, sites: Sequence[str]) -> AsyncCursor[tuple[Any, ...]]:
+    """Who waits at these sites in other processes: (site, priority, wanted, labels, account, since)."""
+    return await conn.execute(SQL["queue"], {"organisation": organisation, "process": process, "sites": list(sites)})
+
+
+async def enqueue(conn: Conn, organisation: UUID, process: UUID, places: Sequence[Place]) -> dict[UUID, datetime]:
+    """Take places in the queue; tells since when."""
+    cur = await conn.execute(
+        SQL["enqueue"],
+        {
+            "organisation": organisation,
+            "process": process,
+            "ids": [place.id for place in places],
+            "sites": [place.site for place in places],
+            "priorities": [place.priority for place in places],
+            "wanted": [place.wanted for place in places],
+            "labels": [orjson.dumps(place.labels).decode() for place in places],
+            "accounts": [place.account for place in places],
+        },
+    )
+    return dict(await cur.fetchall())
+
+
+async def leave(conn: Conn, organisation: UUID, places: Sequence[UUID]) -> None:
+    await conn.execute(SQL["leave"], {"organisation": organisation, "ids": list(places)})
+
+
+async def nudge(conn: Conn, organisation: UUID, process: UUID, sites: Iterable[str]) -> None:
+    """Wake the other processes in which somebody waits at one of these sites."""
+    await conn.execute(SQL["nudge"], {"organisation": organisation, "process": process, "sites": list(sites)})
+
+
+async def refresh(conn: Conn, process: UUID) -> None:
+    await conn.execute(SQL["refresh"], {"process": process})
+
+
+async def bury(conn: Conn) -> None:
+    await conn.execute(SQL["bury"])
+
+
+async def forsake(conn: Conn, process: UUID) -> None:
+    await conn.execute(SQL["forsake"], {"process": process})
