@@ -72,8 +72,18 @@ class Verdict:
     rest_s: int = 0
 
 
+def _settled(before: Health, verdict: Verdict) -> Verdict:
+    # Who was set aside while it was in use stays so: no rest of a lease brings it back.
+    stays_aside = before.standing is not Standing.ACTIVE and verdict.health.standing is before.standing
+    return Verdict(verdict.health) if stays_aside else verdict
+
+
 def released(health: Health, rules: Rules, report: Report) -> Verdict:
     """What an outcome does. A holder that says anything at all was alive, so unclean ends are forgotten."""
+    return _settled(health, _released(health, rules, report))
+
+
+def _released(health: Health, rules: Rules, report: Report) -> Verdict:
     outcome = Outcome(report.outcome)
     alive = replace(health, unclean_ends=0)
     if outcome is Outcome.OK:
@@ -128,12 +138,12 @@ def expired(health: Health, rules: Rules) -> Verdict:
     if health.standing is Standing.ACTIVE and (ends >= rules.quarantine_after_unclean or health.on_probation):
         noun = "unclean end" if ends == 1 else "unclean ends in a row"
         return _blocked(unclean, rules, Report(Outcome.BLOCKED, f"quarantined after {ends} {noun}"))
-    return Verdict(unclean, rules.reclaim_delay_seconds)
+    return _settled(health, Verdict(unclean, rules.reclaim_delay_seconds))
 
 
 def revoked(health: Health, rules: Rules) -> Verdict:
     """Its holder may not know yet, so the account rests as after an unclean end, but nothing is held against it."""
-    return Verdict(health, rules.reclaim_delay_seconds)
+    return _settled(health, Verdict(health, rules.reclaim_delay_seconds))
 
 
 def undelivered(health: Health) -> Verdict:

@@ -3,9 +3,9 @@
 from collections.abc import Container, Iterable, Iterator
 from uuid import UUID
 
+from leasehold.accounts.batch import NEVER_DELIVERED, Ending, Settled
 from leasehold.accounts.machine import Standing
 from leasehold.accounts.models import Ask, End
-from leasehold.accounts.store import Ending, Settled
 from leasehold.audit import Note
 from leasehold.caller import Caller
 from leasehold.ids import show
@@ -52,4 +52,4 @@ _SETTING_ASIDE: Container[str | None] = frozenset({"blocked", "failed", "invalid
 
 
 def _set_aside(ending: Ending) -> bool:
-    return ending.how is not How.REVOKED and ending.outcome in _SETTING_ASIDE and ending.reason != "never delivered"
+    return ending.how is not How.REVOKED and ending.outcome in _SETTING_ASIDE and ending.reason != NEVER_DELIVERED

@@ -5,7 +5,6 @@ beside it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,8 @@ from psycopg import AsyncCursor
 from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
-from leasehold.accounts.machine import Breaker, Health, Rules, Standing, State, Tally, Verdict
+from leasehold.accounts.batch import Ending, Held, Settled
+from leasehold.accounts.machine import Breaker, Health, Rules, Standing, State, Tally
 from leasehold.accounts.models import (
     Account,
     AccountFilter,
@@ -28,40 +28,18 @@ from leasehold.accounts.models import (
     Wish,
 )
 from leasehold.db import Conn, queries
-from leasehold.leases import How, Kind, Lease
+from leasehold.leases import Kind, Lease
 
 SQL = queries("leasehold.accounts")
 Rows = AsyncCursor[tuple[Any, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """An account and the lease on it, under lock."""
-
-    account: UUID
-    site: str
-    health: Health
-    lease: UUID | None
-    ran_out: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a lease ends, and what that makes of its account."""
-
-    lease: UUID
-    how: How
-    verdict: Verdict
-    outcome: str | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    lease: UUID
-    account: UUID
-    site: str
-    is_free: bool
+async def read_queue(cur: Rows) -> list[Wish]:
+    """What those wish for who wait in other processes."""
+    return [
+        Wish(site, priority, count, labels, account, since, is_waiting=True)
+        for site, priority, count, labels, account, since in await cur.fetchall()
+    ]
 
 
 async def guard(conn: Conn, organisation: UUID, sites: Sequence[str]) -> None:

@@ -1,0 +1,176 @@
+"""What a batch decides, whichever store the accounts are in. No I/O."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from leasehold.accounts import machine
+from leasehold.accounts.machine import Health, Verdict
+from leasehold.accounts.models import Account, Ask, End, GivenBack, Ground, Wish
+from leasehold.accounts.pool import Batch, Done
+from leasehold.accounts.problems import PoolsMoving
+from leasehold.accounts.share import Claim, Shares
+from leasehold.idempotency import Once
+from leasehold.leases import Ended, How, lost, unknown
+from leasehold.problems import Problem
+
+NEVER_DELIVERED = "never delivered"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An account and the lease on it, as they were read to be changed."""
+
+    account: UUID
+    site: str
+    health: Health
+    lease: UUID | None
+    ran_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a lease ends, and what that makes of its account."""
+
+    lease: UUID
+    how: How
+    verdict: Verdict
+    outcome: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A lease that was ended."""
+
+    lease: UUID
+    account: UUID
+    site: str
+    is_free: bool
+
+
+@dataclass(slots=True)
+class Work:
+    """One batch at work: what is known so far."""
+
+    organisation: UUID
+    batch: Batch
+    done: Done = field(default_factory=Done)
+    grounds: dict[str, Ground] = field(default_factory=dict)
+    held: dict[UUID, Held] = field(default_factory=dict)
+    due: list[Held] = field(default_factory=list)
+    others: list[Wish] = field(default_factory=list)
+    # Asks whose key was used before, with what the first request made.
+    repeats: dict[Once, str | Problem] = field(default_factory=dict)
+
+    @property
+    def sites(self) -> list[str]:
+        return sorted({ask.site for ask in self.batch.asks})
+
+    @property
+    def keyed(self) -> list[Once]:
+        return [ask.once for ask in self.batch.asks if ask.once]
+
+    def is_new(self, ask: Ask) -> bool:
+        """Whether it has to be served, as opposed to being told what it was given before."""
+        return ask.site in self.grounds and (ask.once is None or ask.once not in self.repeats)
+
+    def claims(self) -> list[Claim[Ask]]:
+        """Who may be served: at sites that are open, those who wait in other processes included."""
+        own = [
+            Claim(replace(ask.wish, is_waiting=ask.wait_seconds > 0 and ask not in self.batch.last), ask)
+            for ask in self.batch.asks
+            if self.is_new(ask) and not self.grounds[ask.site].is_paused
+        ]
+        served = {claim.wish.site for claim in own}
+        return [*own, *(Claim(wish, None) for wish in self.others if wish.site in served)]
+
+    def at_paused_sites(self) -> list[Ask]:
+        return [ask for ask in self.batch.asks if self.is_new(ask) and self.grounds[ask.site].is_paused]
+
+    def endings(self) -> Iterator[Ending]:
+        """What is given back, taken away or run out."""
+        for end in self.batch.ends:
+            if held := self.held.get(end.lease):
+                yield _ending(end, held, self.grounds[held.site])
+        given_back = {end.lease for end in self.batch.ends}
+        for held in self.due:
+            if held.lease is not None and held.ran_out and held.lease not in given_back:
+                verdict = machine.expired(held.health, self.grounds[held.site].rules)
+                yield Ending(held.lease, How.EXPIRED, verdict)
+
+    def rested(self) -> dict[UUID, Health]:
+        """Accounts whose rest is over, as they stand now; from being blocked they come back on probation."""
+        return {
+            held.account: machine.on_probation(held.health) if held.health.blocked_reason else held.health
+            for held in self.due
+            if held.lease is None
+        }
+
+    def renewed_meanwhile(self) -> list[UUID]:
+        """Accounts that are due only because nobody noted how long their lease lives now."""
+        return [held.account for held in self.due if held.lease is not None and not held.ran_out]
+
+    def note(self, endings: Iterable[Ending], settled: Mapping[UUID, Settled], rested: Mapping[UUID, Health]) -> None:
+        """Who is to be told that something is free, and how many had run out."""
+        self.done.freed |= {one.site for one in settled.values() if one.is_free}
+        self.done.freed |= {held.site for held in self.due if held.account in rested}
+        self.done.expired += sum(ending.how is How.EXPIRED and ending.lease in settled for ending in endings)
+
+    def ended_by_us(self, settled: Mapping[UUID, Settled]) -> set[UUID]:
+        """Of the leases somebody wanted to end, those that lived until now."""
+        return {lease for lease in settled if lease in self.held and not self.held[lease].ran_out}
+
+    def count(self, shares: Shares[Ask]) -> None:
+        """What was just given counts against the caps."""
+        self.done.left_for_others |= shares.left_for_others
+        for ask, given in shares.given:
+            ground = self.grounds[ask.site]
+            self.grounds[ask.site] = replace(ground, live=ground.live + len(given))
+
+    def failed_at(self) -> list[str]:
+        """Sites of which somebody said something bad."""
+        return sorted(
+            {
+                self.held[end.lease].site
+                for end in self.batch.ends
+                if end.lease in self.held and end.report is not None and end.report.outcome != machine.Outcome.OK
+            }
+        )
+
+
+def _ending(end: End, held: Held, ground: Ground) -> Ending:
+    if held.ran_out:
+        return Ending(end.lease, How.EXPIRED, machine.expired(held.health, ground.rules))
+    if end.how is How.REVOKED:
+        return Ending(end.lease, How.REVOKED, machine.revoked(held.health, ground.rules))
+    if end.report is None:
+        return Ending(end.lease, How.RELEASED, machine.undelivered(held.health), reason=NEVER_DELIVERED)
+    verdict = machine.released(held.health, ground.rules, end.report)
+    return Ending(end.lease, How.RELEASED, verdict, end.report.outcome, end.report.reason)
+
+
+def given_back(
+    end: End, past: Ended | None, accounts: Mapping[UUID, Account], *, by_us: UUID | None
+) -> GivenBack | None:
+    """What somebody is told who ended a lease; None when it could not. `by_us` is the account if it lived until now."""
+    if by_us is not None:
+        return GivenBack(already_released=False, account=accounts.get(by_us))
+    if past is not None and past.how is How.RELEASED and end.how is How.RELEASED:
+        return GivenBack(already_released=True, account=accounts.get(past.resource))
+    return None
+
+
+def why_not(lease: UUID, ended: Ended | None, moved: str | None, *, is_present: bool) -> Problem:
+    """Why a lease cannot do anything."""
+    if ended is not None:
+        return lost(lease, ended.how)
+    if is_present:
+        return lost(lease, How.EXPIRED)
+    if moved is not None:
+        return moving(moved)
+    return unknown()
+
+
+def moving(to: str) -> PoolsMoving:
+    return PoolsMoving(f"The accounts are moving to {to}.", store=to, headers={"Retry-After": "5"})
