@@ -489,6 +489,8 @@ ALTER TABLE public.account ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.account_secret ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY across ON public.account TO leasehold_system USING (true);
+
 CREATE POLICY across ON public.idempotency_key TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.organisation TO leasehold_system USING (true);
@@ -552,6 +554,8 @@ ALTER TABLE public.waiter ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE public.audit_event TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account TO leasehold_app;
+
+GRANT SELECT(id) ON TABLE public.account TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lease TO leasehold_app;
 

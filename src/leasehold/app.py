@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from leasehold import audit, idempotency, openapi, problems, ui
-from leasehold.accounts import AccountHolder, Accounts, AnySlip, Pool, PostgresPool
+from leasehold.accounts import AccountHolder, Accounts, AnySlip, MongoPool, Pool, PostgresPool, connect, settle_in
 from leasehold.accounts.router import routes as account_routes
 from leasehold.audit.router import routes as audit_routes
 from leasehold.auth import Tokens
@@ -44,7 +44,10 @@ def build(
     vault = Vault(keyring)
 
     def make_pool(process: UUID) -> Pool:
-        return PostgresPool(db, vault, process, settings.lease_max_age_seconds)
+        if settings.pools == "postgres":
+            return PostgresPool(db, vault, process, settings.lease_max_age_seconds)
+        client, name = connect(settings.mongo_url.get_secret_value())
+        return MongoPool(db, vault, client, name, process, settings.lease_max_age_seconds)
 
     accounts = Accounts(db, vault, metrics, make_pool, desk)
 
@@ -69,6 +72,8 @@ def build(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         insist(app.routes, ui.PAGES)
         await db.open()
+        await insist_on_store(db, settings)
+        await accounts.pool.open()
         background.start()
         try:
             yield
@@ -78,6 +83,7 @@ def build(
             await background.stop()
             await accounts.room.hush()
             await accounts.room.leave_all()
+            await accounts.pool.close()
             await db.close()
 
     app = FastAPI(
@@ -114,6 +120,12 @@ def build(
     openapi.install(app)
     problems.install(app, [*app.routes, *(route for router in routers for route in router.routes)])
     return app
+
+
+async def insist_on_store(db: Database, settings: Settings) -> None:
+    """Refuse to go on with another store than the one the pools are in; raises WrongStore."""
+    async with db.system() as conn:
+        await settle_in(conn, settings.pools)
 
 
 async def organisations(db: Database) -> list[tuple[UUID, str]]:

@@ -19,7 +19,8 @@ from psycopg import OperationalError, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from leasehold import __version__, server
-from leasehold.app import build, edged
+from leasehold.accounts import WrongStore
+from leasehold.app import build, edged, insist_on_store
 from leasehold.auth import Tokens
 from leasehold.db import Database
 from leasehold.embedded import Embedded
@@ -96,6 +97,7 @@ def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None
     """Serve the API until SIGINT or SIGTERM. `up` is alone in its data folder; `serve` may have company."""
     with _alone_if(verb == "up", settings.data_dir) as note:
         keyring = _keyring(settings, may_make=verb == "up")
+        _refuse_without_mongo(settings)
         listener = _listen(settings)
         address = f"http://{_host(settings.host)}:{listener.getsockname()[1]}"
         note(address)
@@ -114,6 +116,11 @@ def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None
                 app.state.accounts.room.close()
 
             server.make(edged(app), settings, ready, stopping).run(sockets=[listener])
+
+
+def _refuse_without_mongo(settings: Settings) -> None:
+    if settings.pools == "mongo" and not settings.mongo_url.get_secret_value():
+        raise CannotStart("LEASEHOLD_POOLS is mongo: say in LEASEHOLD_MONGO_URL where, as mongodb://host:port/name.")
 
 
 def _keyring(settings: Settings, *, may_make: bool) -> Keyring:
@@ -139,11 +146,15 @@ def _prepare(settings: Settings, url: str) -> str | None:
     """Migrate, and make the first admin of an empty database; returns the token if somebody must be told it."""
     migrate(url)
     given = settings.bootstrap_token.get_secret_value() if settings.bootstrap_token else None
-    return asyncio.run(_first_token(url, given))
+    return asyncio.run(_first_token(settings, url, given))
 
 
-async def _first_token(url: str, given: str | None) -> str | None:
+async def _first_token(settings: Settings, url: str, given: str | None) -> str | None:
     async with Database(url, pool_size=2) as db:
+        try:
+            await insist_on_store(db, settings)
+        except WrongStore as error:
+            raise CannotStart(str(error)) from None
         return await Tokens(db).bootstrap(given)
 
 

@@ -15,6 +15,7 @@ import httpx
 from leasehold.client import AsyncLeasehold, ProblemError
 from leasehold.client.calls import Call
 from tests.parts.house import House
+from tests.parts.mongo import MongoDatabase
 from tests.parts.postgres import TestDatabase
 
 JSON = dict[str, Any]
@@ -93,6 +94,29 @@ class PostgresClock:
         }.items():
             moved = ", ".join(f"{column} = {column} - %s" for column in columns)
             self._database.run(f"UPDATE {table} SET {moved}", *([time] * len(columns)))
+
+
+class MongoClock:
+    """The same in documents; the queue of waiters is in PostgreSQL."""
+
+    def __init__(self, database: TestDatabase, mongo: MongoDatabase) -> None:
+        self._postgres = PostgresClock(database)
+        self._mongo = mongo
+
+    async def pass_(self, time: timedelta) -> None:
+        await self._postgres.pass_(time)
+        fields = ("cooling_until", "last_leased_at", "last_outcome_at", "back_at")
+        inside = ("lease.acquired_at", "lease.expires_at")
+        by = int(time.total_seconds() * 1000)
+        moved = {name: {"$subtract": [f"${name}", by]} for name in (*fields, *inside)}
+        with self._mongo.connect() as client:
+            database = client[self._mongo.name]
+            for name in fields:
+                database["accounts"].update_many({name: {"$type": "date"}}, [{"$set": {name: moved[name]}}])
+            held = {name: moved[name] for name in inside}
+            database["accounts"].update_many({"lease.id": {"$exists": True}}, [{"$set": held}])
+            ended = {name: {"$subtract": [f"${name}", by]} for name in ("acquired_at", "expires_at", "ended_at")}
+            database["lease_ends"].update_many({}, [{"$set": ended}])
 
 
 @dataclass

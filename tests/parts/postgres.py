@@ -69,6 +69,9 @@ class TestDatabase:
             conn.execute("SET session_replication_role = replica")
             for (table,) in tables:
                 conn.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+            conn.execute(
+                "UPDATE pool SET store = 'postgres', moving_to = NULL WHERE store <> 'postgres' OR moving_to IS NOT NULL"
+            )
 
 
 @contextmanager

@@ -126,7 +126,7 @@ class Work:
         self.done.left_for_others |= shares.left_for_others
         for ask, given in shares.given:
             ground = self.grounds[ask.site]
-            self.grounds[ask.site] = replace(ground, live=ground.live + len(given))
+            self.grounds[ask.site] = ground.with_live(ground.live + len(given))
 
     def failed_at(self) -> list[str]:
         """Sites of which somebody said something bad."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -93,6 +93,9 @@ class Ground:
     breaker: Breaker
     # Live leases; counted under the cap's lock, and only where there is a cap.
     live: int = 0
+
+    def with_live(self, live: int) -> "Ground":
+        return replace(self, live=live)
 
     @property
     def has_tripped(self) -> bool:

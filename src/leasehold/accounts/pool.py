@@ -69,6 +69,11 @@ class Imported:
 class Pool(Protocol):
     """The accounts of every organisation, and the leases on them."""
 
+    async def open(self) -> None:
+        """Make sure there is what it needs."""
+
+    async def close(self) -> None: ...
+
     async def work(self, organisation: UUID, batch: Batch) -> Done:
         """Serve a batch: ends first, then renewals, then asks."""
 

@@ -25,8 +25,21 @@ SELECT s.slug, s.paused_at IS NOT NULL AS is_paused, s.pause_reason, s.max_concu
 -- name: store
 SELECT store, moving_to FROM pool;
 
+-- name: adopt
+-- Across organisations: pools that were never used begin in the store they are asked for in.
+UPDATE pool
+   SET store = %(store)s::text
+ WHERE moving_to IS NULL AND store = 'postgres' AND NOT EXISTS (SELECT id FROM account);
+
 -- name: sites
 SELECT slug FROM site WHERE organisation = %(organisation)s::uuid;
+
+-- name: hold_sites
+-- These sites are there and are not deleted until we are done; for a store where no foreign key says so.
+SELECT slug
+  FROM site
+ WHERE organisation = %(organisation)s::uuid AND slug = ANY(%(sites)s::text[])
+   FOR KEY SHARE;
 
 -- name: held
 -- The accounts behind these leases, kept from others until we are done. In the order of ids, so that two batches never

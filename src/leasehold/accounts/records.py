@@ -64,6 +64,12 @@ class Records:
         self._vault = vault
         self._max_age_s = max_age_s
 
+    async def open(self) -> None:
+        """Nothing to make: the migrations did."""
+
+    async def close(self) -> None:
+        """Nothing to give back: the database is the house's."""
+
     async def create(self, caller: Caller, new: NewAccount, once: Once | None) -> Account:
         async with self._db.transaction(caller.organisation) as conn:
             if once and (made := await idempotency.claim(conn, once)):

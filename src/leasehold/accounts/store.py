@@ -67,9 +67,20 @@ async def where(conn: Conn) -> tuple[str, str | None]:
     return store, moving_to
 
 
+async def adopt(conn: Conn, wanted: str) -> None:
+    """Begin in the wanted store if there was never an account."""
+    await conn.execute(SQL["adopt"], {"store": wanted})
+
+
 async def sites(conn: Conn, organisation: UUID) -> list[str]:
     cur = conn.cursor(row_factory=scalar_row)
     await cur.execute(SQL["sites"], {"organisation": organisation})
+    return await cur.fetchall()
+
+
+async def hold_sites(conn: Conn, organisation: UUID, at: Sequence[str]) -> list[str]:
+    cur = conn.cursor(row_factory=scalar_row)
+    await cur.execute(SQL["hold_sites"], {"organisation": organisation, "sites": at})
     return await cur.fetchall()
 
 

@@ -159,6 +159,8 @@ CREATE POLICY own ON lease_end TO leasehold_app USING (organisation = current_or
 ALTER TABLE account ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account FORCE ROW LEVEL SECURITY;
 CREATE POLICY own ON account TO leasehold_app USING (organisation = current_organisation());
+-- To know whether there is any: an unused pool may begin in either store.
+CREATE POLICY across ON account TO leasehold_system USING (true);
 ALTER TABLE account_secret ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account_secret FORCE ROW LEVEL SECURITY;
 CREATE POLICY own ON account_secret TO leasehold_app USING (organisation = current_organisation());
@@ -172,6 +174,7 @@ GRANT SELECT, UPDATE ON pool TO leasehold_system;
 GRANT SELECT, INSERT, UPDATE, DELETE ON lease TO leasehold_app;
 GRANT SELECT, INSERT ON lease_end TO leasehold_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON account TO leasehold_app;
+GRANT SELECT (id) ON account TO leasehold_system;
 GRANT SELECT ON account_now TO leasehold_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON account_secret TO leasehold_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON waiter TO leasehold_app;

@@ -1,0 +1,349 @@
+"""The account pool in MongoDB: every grant and every end is one atomic update of one document, many in one write.
+
+The queue of waiters, the audit and idempotency keys are in PostgreSQL; its transaction stays open around the writes to
+MongoDB. If it cannot commit, what was granted meanwhile is given back, and if even that fails, it runs out.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from pymongo import AsyncMongoClient, UpdateOne
+from pymongo.asynchronous.client_session import AsyncClientSession
+
+from leasehold import audit, idempotency, leases, logs, sites
+from leasehold.accounts import documents, machine, notes, outlook, store
+from leasehold.accounts.batch import moving
+from leasehold.accounts.documents import Document
+from leasehold.accounts.machine import Tally
+from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground, Outlook, Wish
+from leasehold.accounts.mongo_ends import ROUNDS, Books, MongoEnds
+from leasehold.accounts.mongo_records import reachable
+from leasehold.accounts.pool import Batch, Done
+from leasehold.accounts.postgres import take_places
+from leasehold.accounts.records import unknown_site
+from leasehold.accounts.share import needs, share
+from leasehold.db import Conn, Database
+from leasehold.idempotency import Once
+from leasehold.leases import Kind, new_id
+from leasehold.problems import IdempotencyMismatch, Problem
+from leasehold.vault import Vault
+
+log = logs.get(__name__)
+
+_ORDER = [("priority", -1), ("last_leased_at", 1), ("_id", 1)]
+
+
+class MongoPool(MongoEnds):
+    """Accounts whose every document, lease and end are in MongoDB."""
+
+    def __init__(
+        self,
+        db: Database,
+        vault: Vault,
+        client: AsyncMongoClient[Document],
+        name: str,
+        process: UUID,
+        max_age_s: int,
+    ) -> None:
+        super().__init__(db, vault, client, name, max_age_s)
+        self._process = process
+        self._to_carry: dict[UUID, Document] = {}
+        self._carrying: asyncio.Task[None] | None = None
+
+    async def work(self, organisation: UUID, batch: Batch) -> Done:
+        work = Books(organisation, batch)
+        try:
+            async with self._db.transaction(organisation) as conn, reachable():
+                await self._look(conn, work)
+                endings, settled = await self._settle(work)
+                await self._answer_renewals(work)
+                await self._answer_ends(work, settled)
+                await audit.record_many(conn, list(notes.of_ends(organisation, endings, settled, batch.ends)))
+                await self._serve(conn, work)
+                await self._trip(conn, work)
+        except BaseException:
+            await self._undo(work)
+            raise
+        self._carry_soon(work.after.values())
+        return work.done
+
+    async def close(self) -> None:
+        if self._carrying is not None:
+            await asyncio.wait({self._carrying})
+        await self._client.close()
+
+    async def _look(self, conn: Conn, work: Books) -> None:
+        """Find out what has to be known before anything is decided."""
+        if to := await self.moved(conn):
+            raise moving(to)
+        organisation, batch, at = work.organisation, work.batch, work.sites
+        if keyed := work.keyed:
+            repeats = await idempotency.repeated(await idempotency.claim_many(conn, organisation, keyed), keyed)
+            work.repeats = {**repeats, **await self._granted_before(work, [one for one in keyed if one not in repeats])}
+        if at:
+            work.others = await store.read_queue(await leases.queue(conn, organisation, self._process, at))
+        if batch.ends:
+            wanted = {"organisation": organisation, "lease.id": {"$in": [end.lease for end in batch.ends]}}
+            for document in await self._seen({**wanted, "moved": False}):
+                work.held[document["lease"]["id"]] = documents.read_held(document)
+                work.revs[document["_id"]] = document["rev"]
+        for site in at:
+            self._read_due(work, await self._find_due(organisation, site))
+        grounds = sorted({*at, *(held.site for held in work.held.values())})
+        work.grounds = await self._grounds(conn, organisation, grounds)
+        work.due = [held for held in work.due if held.site in work.grounds]
+
+    async def _granted_before(self, work: Books, keyed: Sequence[Once]) -> dict[Once, str | Problem]:
+        """What a request was granted that died before it could note it under its key."""
+        marks = {_mark(once): once for once in keyed}
+        found: dict[Once, list[Document]] = {}
+        if marks:
+            where = {"organisation": work.organisation, "lease.once": {"$in": list(marks)}, "moved": False}
+            for document in await self._seen(where):
+                if document["is_live"]:
+                    found.setdefault(marks[document["lease"]["once"]], []).append(document)
+        return {once: _made(once, granted) for once, granted in found.items()}
+
+    async def _serve(self, conn: Conn, work: Books) -> None:
+        """Divide what is free, and see to those who got nothing."""
+        await self._repeat(conn, work)
+        unmet: list[Ask] = [*work.at_paused_sites()]
+        for round_ in range(ROUNDS):
+            claims = [claim for claim in work.claims() if claim.holder is None or claim.holder not in work.done.granted]
+            if all(claim.holder is None for claim in claims):
+                break
+            shares = share(claims, await self._pick(work, claims), work.grounds)
+            beaten = await self._grant(work, shares.given)
+            shares.given = [one for one in shares.given if one[0] not in beaten]
+            work.count(shares)
+            if not beaten or round_ == ROUNDS - 1:
+                unmet += [*shares.unmet, *beaten]
+                break
+        await self._note(conn, work, unmet)
+        await self._keep_waiting(conn, work, [ask for ask in unmet if ask not in work.batch.last])
+        await self._explain(work, [ask for ask in unmet if ask in work.batch.last])
+
+    async def _pick(self, work: Books, claims: Sequence[Any]) -> dict[str, list[Candidate]]:
+        """Free accounts of each wanted kind: higher priority first, then longest idle."""
+        wanted = [kind for kinds in needs(claims).values() for kind in kinds]
+        found = await asyncio.gather(*(self._free(work.organisation, wish, count) for wish, count in wanted))
+        by_site: dict[str, dict[UUID, Document]] = {}
+        for some in found:
+            for document in some:
+                by_site.setdefault(document["site"], {})[document["_id"]] = document
+        return {
+            site: [documents.read_candidate(document) for document in sorted(several.values(), key=_turn)]
+            for site, several in by_site.items()
+        }
+
+    async def _free(self, organisation: UUID, wish: Wish, count: int) -> list[Document]:
+        where = documents.wanted(organisation, wish) | {"free": True}
+        seen = {"site": 1, "labels": 1, "priority": 1, "last_leased_at": 1}
+        return await self._accounts.find(where, seen).sort(_ORDER).limit(count).to_list()
+
+    async def _grant(self, work: Books, given: Sequence[tuple[Ask, list[Candidate]]]) -> list[Ask]:
+        """Try to take each; returns the asks for which somebody else was quicker. They keep nothing."""
+        tries = {ask: [(one.id, new_id(Kind.ACCOUNT)) for one in found] for ask, found in given}
+        capped: dict[str, list[Ask]] = {}
+        writes = []
+        for ask, wanted in tries.items():
+            work.granted += [lease for _, lease in wanted]
+            if work.grounds[ask.site].cap is None:
+                writes += _grants(work.organisation, ask, wanted)
+            else:
+                capped.setdefault(ask.site, []).append(ask)
+        if writes:
+            await self._accounts.bulk_write(writes, ordered=False)
+        for site, asks in capped.items():
+            await self._grant_capped(work, work.grounds[site], {ask: tries[ask] for ask in asks})
+        ids = [lease for wanted in tries.values() for _, lease in wanted]
+        won = await self._won(work.organisation, ids)
+        beaten = []
+        for ask, wanted in tries.items():
+            grants = [won[lease] for _, lease in wanted if lease in won]
+            if len(grants) == len(wanted):
+                work.done.granted[ask] = grants
+            else:
+                beaten.append(ask)
+                await self._give_back(work.organisation, [grant.lease.id for grant in grants])
+        return beaten
+
+    async def _grant_capped(self, work: Books, ground: Ground, tries: Mapping[Ask, list[tuple[UUID, UUID]]]) -> None:
+        """At a site with a cap grants go one after the other: all of them write to one gate, and one of two who do so
+        at once starts again. `count < cap` alone is overtaken under load."""
+        wanted = [(ask, pairs) for ask, pairs in tries.items()]
+
+        async def pass_gate(session: AsyncClientSession) -> None:
+            gate = {"organisation": work.organisation, "site": ground.slug}
+            await self._gates.update_one({"_id": gate}, {"$inc": {"passed": 1}}, upsert=True, session=session)
+            room = (ground.cap or 0) - await self._live_at(work.organisation, ground.slug, session=session)
+            writes: list[UpdateOne] = []
+            for ask, pairs in wanted:
+                if len(pairs) <= room:
+                    room -= len(pairs)
+                    writes += _grants(work.organisation, ask, pairs)
+            if writes:
+                await self._accounts.bulk_write(writes, ordered=False, session=session)
+
+        async with self._client.start_session() as session:
+            await session.with_transaction(
+                pass_gate, write_concern=self._accounts.write_concern, max_commit_time_ms=5000
+            )
+
+    async def _won(self, organisation: UUID, ids: Sequence[UUID]) -> dict[UUID, Grant]:
+        if not ids:
+            return {}
+        found = await self._seen({"organisation": organisation, "lease.id": {"$in": list(ids)}})
+        return {document["lease"]["id"]: documents.read_grant(document) for document in found if document["is_live"]}
+
+    async def _note(self, conn: Conn, work: Books, unmet: Sequence[Ask]) -> None:
+        """What must be committed in PostgreSQL before anybody is told anything."""
+        organisation = work.organisation
+        served = [(ask, found) for ask, found in work.done.granted.items() if isinstance(found, list)]
+        shown = [notes.disclosed(ask, grant.account.id, grant.lease.id) for ask, found in served for grant in found]
+        await audit.record_many(conn, shown)
+        kept = {ask.once: " ".join(grant.lease.id.hex for grant in found) for ask, found in served if ask.once}
+        if kept:
+            await idempotency.keep_many(conn, organisation, kept)
+        if forgotten := [ask.once for ask in unmet if ask.once]:
+            await idempotency.forget_many(conn, organisation, forgotten)
+        tickets = [ask.ticket for ask in (*work.batch.last, *(ask for ask, _ in served)) if ask.ticket]
+        if left := [*tickets, *work.batch.left]:
+            await leases.leave(conn, organisation, left)
+
+    async def _keep_waiting(self, conn: Conn, work: Books, waiting: Sequence[Ask]) -> None:
+        newcomers = [ask for ask in waiting if ask.ticket is None]
+        work.done.queued = [ask for ask in newcomers if ask.count == 1 or await self._is_possible(work, ask)]
+        if work.done.queued:
+            await take_places(conn, work.organisation, self._process, work.done.queued)
+        work.done.waiting = [ask for ask in waiting if ask not in work.done.queued]
+        for site in {ask.site for ask in waiting}:
+            where = {"organisation": work.organisation, "site": site, "back_at": {"$type": "date"}, "moved": False}
+            for next_ in await self._seen(where, {"$sort": {"back_at": 1}}, limit=1):
+                work.done.next_back_s[site] = max(0.0, (next_["back_at"] - next_["now"]).total_seconds())
+
+    async def _is_possible(self, work: Books, ask: Ask) -> bool:
+        cap = work.grounds[ask.site].cap
+        there = await self._outlook(work.organisation, ask.wish)
+        return ask.count <= there.usable and (cap is None or ask.count <= cap)
+
+    async def _explain(self, work: Books, asks: Sequence[Ask]) -> None:
+        known: dict[Any, Outlook] = {}
+        for ask in asks:
+            kind = (ask.site, tuple(sorted(ask.labels.items())), ask.account)
+            if kind not in known:
+                known[kind] = await self._outlook(work.organisation, ask.wish)
+            work.done.empty[ask] = outlook.waiting(work.grounds[ask.site], ask.wish, known[kind])
+
+    async def _repeat(self, conn: Conn, work: Books) -> None:
+        """Answer those who asked before from what they were given then, and those who ask for a site there is not."""
+        for ask in work.batch.asks:
+            if ask.once and ask.once in work.repeats:
+                work.done.granted[ask] = await self._made_before(work, work.repeats[ask.once])
+            elif ask.site not in work.grounds:
+                work.done.granted[ask] = unknown_site()
+                if ask.once:
+                    await idempotency.forget_many(conn, work.organisation, [ask.once])
+
+    async def _made_before(self, work: Books, made: str | Problem) -> list[Grant] | Problem:
+        if isinstance(made, Problem):
+            return made
+        ids = [UUID(hex=lease) for lease in made.split()]
+        found = await self._won(work.organisation, ids)
+        if ended := [lease for lease in ids if lease not in found]:
+            return (await self._why_not(work.organisation, ended))[ended[0]]
+        return [found[lease] for lease in ids]
+
+    async def _trip(self, conn: Conn, work: Books) -> None:
+        """When most accounts of a site fail, the site is at fault: it is paused and they are forgiven."""
+        for site in work.failed_at():
+            ground = work.grounds[site]
+            tally = await self._tally(work.organisation, ground)
+            # What still comes in from a site that was just found to be at fault is its fault, too.
+            if not ground.has_tripped and (ground.is_paused or not ground.breaker.trips(tally)):
+                continue
+            forgiven = await self._forgive(work.organisation, ground)
+            if not ground.has_tripped:
+                await sites.trip(conn, work.organisation, site, ground.breaker.reason(tally), forgiven)
+            await self._show_again(work)
+
+    async def _tally(self, organisation: UUID, ground: Ground) -> Tally:
+        recent = _within(ground.breaker.window_seconds)
+        failing = {"$and": [recent, {"$ne": ["$before_penalty", None]}]}
+        usable = {"$or": [failing, {"$eq": ["$standing", machine.Standing.ACTIVE]}]}
+        counts = {"failing": failing, "used": recent, "accounts": usable}
+        group = {name: {"$sum": {"$cond": [condition, 1, 0]}} for name, condition in counts.items()}
+        where = {"organisation": organisation, "site": ground.slug, "moved": False}
+        rows = await self._seen(where, {"$group": {"_id": None, **group}})
+        return Tally(*(rows[0][name] for name in counts)) if rows else Tally(0, 0, 0)
+
+    async def _forgive(self, organisation: UUID, ground: Ground) -> int:
+        recent = {"$expr": _within(ground.breaker.window_seconds), "before_penalty": {"$ne": None}, "moved": False}
+        found = await self._accounts.find({"organisation": organisation, "site": ground.slug, **recent}).to_list()
+        writes = [
+            UpdateOne(
+                {"_id": document["_id"], "rev": document["rev"], "moved": False},
+                documents.mend(machine.forgiven(documents.read_health(document))),
+            )
+            for document in found
+        ]
+        if writes:
+            await self._accounts.bulk_write(writes, ordered=False)
+        return len(found)
+
+    async def _show_again(self, work: Books) -> None:
+        """The answers speak of accounts as they are after all of it."""
+        told = {end: back for end, back in work.done.ended.items() if isinstance(back, GivenBack) and back.account}
+        accounts = await self._accounts_now(work, [back.account.id for back in told.values() if back.account])
+        for end, back in told.items():
+            if back.account and back.account.id in accounts:
+                work.done.ended[end] = GivenBack(back.already_released, accounts[back.account.id])
+
+    async def _undo(self, work: Books) -> None:
+        """Nobody will be told of what was granted: give it back, or let it run out if that fails, too."""
+        with suppress(Problem):
+            async with reachable():
+                await self._give_back(work.organisation, work.granted)
+
+
+def connect(url: str) -> tuple[AsyncMongoClient[Document], str]:
+    """A client for the address, and the name of the database it means."""
+    client: AsyncMongoClient[Document] = AsyncMongoClient(
+        url, uuidRepresentation="standard", tz_aware=True, appname="leasehold", timeoutMS=10_000, maxPoolSize=64
+    )
+    return client, client.get_default_database("leasehold").name
+
+
+def _grants(organisation: UUID, ask: Ask, wanted: Sequence[tuple[UUID, UUID]]) -> list[UpdateOne]:
+    shared: Document = {"owner": ask.owner, "token": ask.caller.token, "job_id": ask.job_id}
+    if ask.once:
+        shared |= {"once": _mark(ask.once), "digest": ask.once.body_digest}
+    return [
+        UpdateOne(documents.grantable(organisation, account), documents.grant({"id": lease, **shared}, ask.ttl_seconds))
+        for account, lease in wanted
+    ]
+
+
+def _mark(once: Once) -> bytes:
+    """A key as it stands beside what it was granted."""
+    whole = f"{once.token.hex} {once.route} {once.key}".encode()
+    return hashlib.blake2b(whole, digest_size=16).digest()
+
+
+def _made(once: Once, granted: Sequence[Document]) -> str | Problem:
+    if any(document["lease"]["digest"] != once.body_digest for document in granted):
+        return IdempotencyMismatch("This Idempotency-Key was used with another body in the last 24 hours.")
+    return " ".join(document["lease"]["id"].hex for document in granted)
+
+
+def _within(seconds: int) -> Document:
+    return {"$gt": ["$last_outcome_at", {"$subtract": ["$$NOW", seconds * 1000]}]}
+
+
+def _turn(document: Document) -> tuple[int, float, bytes]:
+    leased = document["last_leased_at"]
+    return -document["priority"], leased.timestamp() if leased else float("-inf"), document["_id"].bytes

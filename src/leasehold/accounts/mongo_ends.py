@@ -1,0 +1,229 @@
+"""How leases on accounts end in MongoDB: each by one conditional update, computed from what was read."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from pymongo import UpdateOne
+
+from leasehold import audit, logs
+from leasehold.accounts import documents, machine, notes, store
+from leasehold.accounts.batch import NEVER_DELIVERED, Ending, Held, Settled, Work, given_back, why_not
+from leasehold.accounts.documents import Document
+from leasehold.accounts.models import Account
+from leasehold.accounts.mongo_records import MongoRecords, reachable
+from leasehold.accounts.pool import Batch
+from leasehold.ids import uuid7
+from leasehold.leases import Ended, How
+from leasehold.problems import Problem
+
+log = logs.get(__name__)
+
+DUE_AT_ONCE = 100
+# How often a batch starts again because somebody else was quicker; then the rest is told that nothing was free.
+ROUNDS = 4
+
+
+@dataclass(slots=True)
+class Books(Work):
+    """A batch at work, with what MongoDB needs to know besides."""
+
+    id: UUID = field(default_factory=uuid7)
+    # The revision each account was read at.
+    revs: dict[UUID, int] = field(default_factory=dict)
+    # Accounts as they are after their leases ended.
+    after: dict[UUID, Document] = field(default_factory=dict)
+    granted: list[UUID] = field(default_factory=list)
+
+
+class MongoEnds(MongoRecords):
+    """The part of the MongoDB pool that ends leases and books how."""
+
+    _to_carry: dict[UUID, Document]
+    _carrying: asyncio.Task[None] | None
+
+    async def settle(self, organisation: UUID, site: str | None) -> int:
+        settled = 0
+        while True:
+            work = Books(organisation, Batch())
+            async with self._db.transaction(organisation) as conn, reachable():
+                await self._refuse_moved(conn)
+                self._read_due(work, await self._find_due(organisation, site))
+                at = sorted({held.site for held in work.due})
+                work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
+                endings, ended = await self._settle(work)
+                await audit.record_many(conn, list(notes.of_ends(organisation, endings, ended, ())))
+            settled += work.done.expired
+            if len(work.due) < DUE_AT_ONCE:
+                await self._carry_all(organisation)
+                return settled
+
+    async def _find_due(self, organisation: UUID, site: str | None) -> list[Document]:
+        return await self._seen(documents.due(organisation, site), {"$sort": {"back_at": 1}}, limit=DUE_AT_ONCE)
+
+    def _read_due(self, work: Books, found: Iterable[Document]) -> None:
+        for document in found:
+            work.due.append(documents.read_held(document))
+            work.revs[document["_id"]] = document["rev"]
+
+    async def _settle(self, work: Books) -> tuple[list[Ending], dict[UUID, Settled]]:
+        """Renew what is to be renewed, end what is given back, taken away or run out, put back what has rested."""
+        organisation = work.organisation
+        rested = work.rested()
+        writes = [*self._renewals(work)]
+        writes += [
+            UpdateOne(_as_read(work, account) | {"lease": None}, documents.mend(health))
+            for account, health in rested.items()
+        ]
+        writes += [
+            UpdateOne(_as_read(work, account), [{"$set": {"back_at": "$lease.expires_at"}}])
+            for account in work.renewed_meanwhile()
+        ]
+        endings: dict[UUID, Ending] = {}
+        settled: dict[UUID, Settled] = {}
+        for _ in range(ROUNDS):
+            open_ = {ending.lease: ending for ending in work.endings() if ending.lease not in settled}
+            holders = {held.lease: held for held in (*work.held.values(), *work.due) if held.lease in open_}
+            writes += [
+                UpdateOne(
+                    documents.endable(organisation, holders[lease], work.revs[holders[lease].account], ending.how),
+                    documents.end(ending, work.id),
+                )
+                for lease, ending in open_.items()
+            ]
+            if writes:
+                await self._accounts.bulk_write(writes, ordered=False)
+            writes = []
+            endings |= open_
+            done = await self._ended_now(work, holders)
+            settled |= done
+            if len(done) == len(open_) or not await self._read_again(work, [*open_.keys() - done.keys()]):
+                break
+        work.note(endings.values(), settled, rested)
+        return list(endings.values()), settled
+
+    def _renewals(self, work: Books) -> Iterable[UpdateOne]:
+        for renewal in work.batch.renewals:
+            yield UpdateOne(
+                documents.renewable(work.organisation, renewal.lease),
+                documents.renewal(renewal.ttl_seconds, self._max_age_s),
+            )
+
+    async def _ended_now(self, work: Books, holders: Mapping[UUID, Held]) -> dict[UUID, Settled]:
+        """Which of the leases this very batch has ended."""
+        if not holders:
+            return {}
+        accounts = {held.account: lease for lease, held in holders.items()}
+        found = await self._seen({"_id": {"$in": list(accounts)}, "organisation": work.organisation})
+        done = {}
+        for document in found:
+            lease = accounts[document["_id"]]
+            if any(end["id"] == lease and end["by"] == work.id for end in document["ended"]):
+                done[lease] = Settled(lease, document["_id"], document["site"], document["free"])
+                work.after[document["_id"]] = document
+        # Somebody else may have carried the end into the history already.
+        missing = [lease for lease in holders if lease not in done]
+        async for end in self._ends.find({"_id": {"$in": missing}, "by": work.id}):
+            done[end["_id"]] = Settled(end["_id"], end["resource"], end["site"], is_free=True)
+            work.after |= {document["_id"]: document for document in found if document["_id"] == end["resource"]}
+        return done
+
+    async def _read_again(self, work: Books, unsettled: Sequence[UUID]) -> bool:
+        """Somebody changed these accounts meanwhile: read them anew. False when none of the leases is left."""
+        found = await self._seen(
+            {"organisation": work.organisation, "lease.id": {"$in": list(unsettled)}, "moved": False}
+        )
+        again = {document["lease"]["id"]: document for document in found}
+        for lease, document in again.items():
+            work.revs[document["_id"]] = document["rev"]
+            if lease in work.held:
+                work.held[lease] = documents.read_held(document)
+        work.due = [
+            documents.read_held(again[held.lease]) if held.lease in again else held
+            for held in work.due
+            if held.lease not in unsettled or held.lease in again
+        ]
+        work.held = {lease: held for lease, held in work.held.items() if lease not in unsettled or lease in again}
+        return bool(again)
+
+    async def _answer_renewals(self, work: Books) -> None:
+        if not work.batch.renewals:
+            return
+        wanted = [renewal.lease for renewal in work.batch.renewals]
+        found = await self._seen({"organisation": work.organisation, "lease.id": {"$in": wanted}, "moved": False})
+        live = {document["lease"]["id"]: documents.read_lease(document) for document in found if document["is_live"]}
+        why = await self._why_not(work.organisation, [lease for lease in wanted if lease not in live])
+        for renewal in work.batch.renewals:
+            work.done.renewed[renewal] = live.get(renewal.lease) or why[renewal.lease]
+
+    async def _answer_ends(self, work: Books, settled: Mapping[UUID, Settled]) -> None:
+        if not work.batch.ends:
+            return
+        ours = work.ended_by_us(settled)
+        missing = [end.lease for end in work.batch.ends if end.lease not in ours]
+        past = await self._past(work.organisation, missing)
+        why = await self._why_not(work.organisation, missing)
+        accounts = {account: documents.read_account(document) for account, document in work.after.items()}
+        accounts |= await self._accounts_now(work, [ended.resource for ended in past.values()])
+        for end in work.batch.ends:
+            by_us = settled[end.lease].account if end.lease in ours else None
+            told = given_back(end, past.get(end.lease), accounts, by_us=by_us)
+            work.done.ended[end] = told or why[end.lease]
+
+    async def _accounts_now(self, work: Books, ids: Sequence[UUID]) -> dict[UUID, Account]:
+        if not ids:
+            return {}
+        found = await self._seen({"_id": {"$in": list(ids)}, "organisation": work.organisation, "moved": False})
+        return {document["_id"]: documents.read_account(document) for document in found}
+
+    async def _past(self, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Ended]:
+        """How these ended, as the history has it or as their accounts still carry it."""
+        if not missing:
+            return {}
+        where = {"_id": {"$in": list(missing)}, "organisation": organisation}
+        ended = [documents.read_ended(document) async for document in self._ends.find(where)]
+        carried = {"organisation": organisation, "pending": True, "ended.id": {"$in": list(missing)}}
+        async for carrier in self._accounts.find(carried):
+            ended += [documents.read_ended(end) for end in documents.booked(carrier)]
+        return {one.id: one for one in ended if one.id in missing}
+
+    async def _why_not(self, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem]:
+        if not missing:
+            return {}
+        past = await self._past(organisation, missing)
+        where = {"organisation": organisation, "lease.id": {"$in": list(missing)}}
+        present = {found["lease"]["id"] async for found in self._accounts.find(where, {"lease.id": 1})}
+        return {lease: why_not(lease, past.get(lease), None, is_present=lease in present) for lease in missing}
+
+    async def _give_back(self, organisation: UUID, granted: Sequence[UUID]) -> None:
+        if not granted:
+            return
+        books = Books(organisation, Batch())
+        for document in await self._seen({"organisation": organisation, "lease.id": {"$in": list(granted)}}):
+            held = documents.read_held(document)
+            ending = Ending(
+                document["lease"]["id"], How.RELEASED, machine.undelivered(held.health), reason=NEVER_DELIVERED
+            )
+            where = documents.endable(organisation, held, document["rev"], How.RELEASED)
+            await self._accounts.update_one(where, documents.end(ending, books.id))
+
+    def _carry_soon(self, carriers: Iterable[Document]) -> None:
+        """Ends go into the history behind the answers' back; until then their accounts carry them."""
+        self._to_carry |= {document["_id"]: document for document in carriers}
+        if self._to_carry and (self._carrying is None or self._carrying.done()):
+            self._carrying = asyncio.create_task(self._carry_on(), name="carry-ends")
+
+    async def _carry_on(self) -> None:
+        while self._to_carry:
+            carriers, self._to_carry = list(self._to_carry.values()), {}
+            try:
+                async with reachable():
+                    await self._carry(carriers)
+            except Problem as problem:
+                # The reaper finds what is left behind.
+                log.warning("pool.not_carried", accounts=len(carriers), problem=problem.slug())
+
+
+def _as_read(work: Books, account: UUID) -> Document:
+    return {"_id": account, "organisation": work.organisation, "rev": work.revs[account], "moved": False}
