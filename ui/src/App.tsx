@@ -1,9 +1,12 @@
 // The pages and who may see them. Without a token every address shows the sign-in page, and leads on once there is one.
 import { useEffect } from 'react'
 import { Navigate, Route, Routes } from 'react-router'
+import { AccountPage } from './accounts/AccountPage'
+import { AccountsPage } from './accounts/AccountsPage'
 import { queryClient } from './api/client'
 import { useSession } from './api/session'
 import { AuditPage } from './audit/AuditPage'
+import { LeasesPage } from './leases/LeasesPage'
 import { NotFoundPage } from './shell/NotFoundPage'
 import { Shell } from './shell/Shell'
 import { SignInPage } from './shell/SignInPage'
@@ -25,8 +28,11 @@ export function App() {
     <Routes>
       <Route element={<Shell />}>
         <Route index element={<Navigate to="/sites" replace />} />
+        <Route path="accounts" element={<AccountsPage />} />
+        <Route path="accounts/:id" element={<AccountPage />} />
         <Route path="sites" element={<SitesPage />} />
         <Route path="sites/:slug" element={<SitePage />} />
+        <Route path="leases" element={<LeasesPage />} />
         <Route path="tokens" element={<TokensPage />} />
         <Route path="audit" element={<AuditPage />} />
         <Route path="system" element={<SystemPage />} />

@@ -3479,15 +3479,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Site unknown (`/problems/site-unknown`) */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
             /** @description Body too large (`/problems/body-too-large`) */
             413: {
                 headers: {
@@ -3499,6 +3490,15 @@ export interface operations {
             };
             /** @description Unsupported media type (`/problems/unsupported-media-type`) */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

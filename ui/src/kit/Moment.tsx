@@ -47,6 +47,14 @@ export function lasting(milliseconds: number): string {
   return minutes > 0 ? `${minutes} min` : 'under a minute'
 }
 
+/** The same where seconds matter: `42 s`, `2 min 10 s`. */
+export function briefly(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 600 && seconds % 60) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  return lasting(seconds * 1000)
+}
+
 export function Moment({ at, otherwise = 'never' }: { at: string | null; otherwise?: string }) {
   const from = useNow()
   if (!at) return <span className="text-soft">{otherwise}</span>

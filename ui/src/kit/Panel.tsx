@@ -33,13 +33,21 @@ export function Page({ title, heading, lead, actions, children }: PageProps) {
   )
 }
 
-type PanelProps = { title?: string; lead?: ReactNode; action?: ReactNode; children: ReactNode }
+type PanelProps = {
+  title?: string
+  /** What it is called where no title is shown. */
+  label?: string
+  lead?: ReactNode
+  action?: ReactNode
+  children: ReactNode
+}
 
-export function Panel({ title, lead, action, children }: PanelProps) {
+export function Panel({ title, label, lead, action, children }: PanelProps) {
   const heading = useId()
   return (
     <section
       aria-labelledby={title ? heading : undefined}
+      aria-label={label}
       className="min-w-0 rounded-lg border border-line bg-panel shadow-raised"
     >
       {title && (

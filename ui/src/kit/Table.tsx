@@ -11,9 +11,16 @@ function cellClass(column: Column): string {
   return `${column.from ? FROM[column.from] : ''} ${column.isNumber ? 'text-right' : 'text-left'}`
 }
 
-type TableProps = { label: string; columns: Column[]; isLoading?: boolean; children: ReactNode }
+type TableProps = {
+  label: string
+  columns: Column[]
+  isLoading?: boolean
+  /** The rows come in groups, each with its own <tbody>. */
+  isGrouped?: boolean
+  children: ReactNode
+}
 
-export function Table({ label, columns, isLoading, children }: TableProps) {
+export function Table({ label, columns, isLoading, isGrouped, children }: TableProps) {
   return (
     <div className="relative overflow-x-auto">
       <table aria-label={label} aria-busy={isLoading || undefined} className="w-full border-collapse">
@@ -30,7 +37,11 @@ export function Table({ label, columns, isLoading, children }: TableProps) {
             ))}
           </tr>
         </thead>
-        <tbody>{isLoading ? <SkeletonRows columns={columns} /> : children}</tbody>
+        {isGrouped && !isLoading ? (
+          children
+        ) : (
+          <tbody>{isLoading ? <SkeletonRows columns={columns} /> : children}</tbody>
+        )}
       </table>
     </div>
   )
@@ -58,7 +69,7 @@ export function Cell({ column, className = '', children }: CellProps) {
 
 export const ROW = 'border-t border-line hover:bg-hover'
 
-type FooterProps<T> = { list: List<T>; shown: number; noun: 'site' | 'token' | 'event' }
+type FooterProps<T> = { list: List<T>; shown: number; noun: 'site' | 'account' | 'lease' | 'token' | 'event' }
 
 /** How much of the list is here, and the way to the rest. */
 export function ListFooter<T>({ list, shown, noun }: FooterProps<T>) {

@@ -1,5 +1,5 @@
 // Why anybody gets anything of this site or not, in the server's own sentence.
-import { CircleCheck, CirclePause } from 'lucide-react'
+import { CircleAlert, CircleCheck, CirclePause } from 'lucide-react'
 import { Moment } from '@/kit/Moment'
 import { Failure } from '@/kit/states'
 import { useExplanation } from './api'
@@ -18,30 +18,26 @@ export function ExplanationPanel({ slug }: { slug: string }) {
       <div className="skeleton h-14" />
     )
   }
-  const Icon = data.paused ? CirclePause : CircleCheck
+  const { using = 0, active = 0 } = data.counts
+  const isFree = active > 0 && (data.cap === null || using < data.cap)
+  const Icon = data.paused ? CirclePause : isFree ? CircleCheck : CircleAlert
   return (
     <section
       aria-label="Explanation"
       className={`flex gap-3 rounded-lg border px-4 py-3 ${data.paused ? 'border-warn/30 bg-warn-wash' : 'border-line bg-panel shadow-raised'}`}
     >
-      <Icon aria-hidden size={18} className={`mt-0.5 shrink-0 ${data.paused ? 'text-warn' : 'text-good'}`} />
+      <Icon
+        aria-hidden
+        size={18}
+        className={`mt-0.5 shrink-0 ${!data.paused && isFree ? 'text-good' : 'text-warn'}`}
+      />
       <div className="min-w-0">
         <p aria-live="polite" className="text-base font-medium break-words">
           {data.sentence}
         </p>
-        {(data.paused_at || data.next_available_at || data.holders.length > 0) && (
-          <p className="mt-0.5 flex flex-wrap gap-x-3 text-xs text-soft">
-            {data.paused_at && (
-              <span>
-                Paused <Moment at={data.paused_at} />
-              </span>
-            )}
-            {data.next_available_at && (
-              <span>
-                Next available <Moment at={data.next_available_at} />
-              </span>
-            )}
-            {data.holders.length > 0 && <span>Held by {data.holders.join(', ')}</span>}
+        {data.paused_at && (
+          <p className="mt-0.5 text-xs text-soft">
+            Paused <Moment at={data.paused_at} />
           </p>
         )}
       </div>

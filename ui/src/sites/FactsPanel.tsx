@@ -3,10 +3,8 @@ import { Link } from 'react-router'
 import type { Site } from '@/api/types'
 import { Moment } from '@/kit/Moment'
 import { Panel } from '@/kit/Panel'
-import { useExplanation } from './api'
 
 export function FactsPanel({ site }: { site: Site }) {
-  const { data: explanation } = useExplanation(site.slug)
   return (
     <Panel title="Facts">
       <dl className="flex flex-col gap-1.5 px-4 py-3">
@@ -14,11 +12,6 @@ export function FactsPanel({ site }: { site: Site }) {
           <code className="font-mono text-xs break-all">{site.slug}</code>
         </Fact>
         <Fact term="Epoch">{site.epoch}</Fact>
-        {Object.entries(explanation?.counts ?? {}).map(([name, count]) => (
-          <Fact key={name} term={name.charAt(0).toUpperCase() + name.slice(1)}>
-            {count}
-          </Fact>
-        ))}
         <Fact term="Created">
           <Moment at={site.created_at} />
         </Fact>

@@ -1,7 +1,7 @@
 // The policy as fields, for making a site and for changing one.
 import { faultAt } from '@/api/problems'
 import { TextArea, TextField } from '@/kit/Field'
-import { GROUPS, MARKERS, type PolicyDraft, usually } from './policy'
+import { GROUPS, MARKERS, type PolicyDraft, unsetText, usually } from './policy'
 
 type Props = { draft: PolicyDraft; onChange: (draft: PolicyDraft) => void; error: unknown }
 
@@ -19,7 +19,7 @@ export function PolicyFields({ draft, onChange, error }: Props) {
                 inputMode="numeric"
                 value={draft[entry.key]}
                 onChange={(value) => onChange({ ...draft, [entry.key]: value })}
-                placeholder={entry.usual === null ? 'no limit' : undefined}
+                placeholder={entry.usual === null ? unsetText(entry) : undefined}
                 after={entry.unit}
                 hint={`${entry.means} Usually ${usually(entry)}.`}
                 fault={faultAt(error, `/policy/${entry.key}`)}

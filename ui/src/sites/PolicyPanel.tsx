@@ -10,7 +10,7 @@ import { Panel } from '@/kit/Panel'
 import { Refused } from '@/kit/states'
 import { useChangeSite } from './api'
 import { PolicyFields } from './PolicyFields'
-import { GROUPS, MARKERS, POLICY_POINTERS, policyChange, policyDraft, usually } from './policy'
+import { GROUPS, MARKERS, POLICY_POINTERS, policyChange, policyDraft, unsetText, usually } from './policy'
 
 export function PolicyPanel({ site }: { site: Site }) {
   const [isEditing, setIsEditing] = useState(false)
@@ -33,7 +33,7 @@ export function PolicyPanel({ site }: { site: Site }) {
               </dt>
               {/* What somebody set stands out from what is usual. */}
               <dd className={value === entry.usual ? '' : 'font-semibold'}>
-                {value === null ? 'no limit' : value} {value !== null && entry.unit}
+                {value === null ? unsetText(entry) : value} {value !== null && entry.unit}
               </dd>
             </div>
           )

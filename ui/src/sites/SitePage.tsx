@@ -3,6 +3,7 @@ import { Link, useParams } from 'react-router'
 import { Problem } from '@/api/problems'
 import { Page, Panel } from '@/kit/Panel'
 import { Empty, Failure } from '@/kit/states'
+import { AccountsPanel } from './AccountsPanel'
 import { AddressesPanel } from './AddressesPanel'
 import { useSite } from './api'
 import { ExplanationPanel } from './ExplanationPanel'
@@ -56,6 +57,7 @@ export function SitePage() {
       <ExplanationPanel slug={slug} />
       <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
+          <AccountsPanel slug={slug} />
           <AddressesPanel site={site} />
           <UrlTesterPanel site={site} />
         </div>

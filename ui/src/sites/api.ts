@@ -4,6 +4,7 @@ import { answered, api } from '@/api/client'
 import { useList } from '@/api/lists'
 import { useChange } from '@/api/mutations'
 import type { MoveIn, NewSite, Rewritten, Site, SiteChange } from '@/api/types'
+import { LIVE } from '@/kit/useRepeated'
 
 const ALL = ['sites']
 const LIST = [...ALL, 'list']
@@ -22,7 +23,7 @@ export function useExplanation(slug: string) {
   return useQuery({
     queryKey: [...one(slug), 'explain'],
     queryFn: () => answered(api.GET('/v2/sites/{slug}/explain', at(slug))),
-    refetchInterval: 15_000,
+    ...LIVE,
   })
 }
 

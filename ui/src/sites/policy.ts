@@ -3,7 +3,15 @@ import type { Policy, SiteChange } from '@/api/types'
 import { typedNumber } from '@/kit/typedNumber'
 
 type NumberKey = Exclude<keyof Policy, 'auth_markers'>
-type Entry = { key: NumberKey; label: string; unit?: string; means: string; usual: number | null }
+type Entry = {
+  key: NumberKey
+  label: string
+  unit?: string
+  means: string
+  usual: number | null
+  /** What it means when nothing is set. */
+  unset?: string
+}
 type Group = { title: string; entries: Entry[] }
 
 export const GROUPS: Group[] = [
@@ -36,6 +44,14 @@ export const GROUPS: Group[] = [
         unit: 'ends',
         means: 'Unclean ends before an account is set aside.',
         usual: 3,
+      },
+      {
+        key: 'probation_after_seconds',
+        label: 'Probation after',
+        unit: 's',
+        means: 'When a blocked account is tried again by itself.',
+        usual: null,
+        unset: 'never',
       },
     ],
   },
@@ -120,8 +136,12 @@ export function policyChange(before: PolicyDraft, after: PolicyDraft): NonNullab
 
 export const POLICY_POINTERS = [...ENTRIES.map(({ key }) => `/policy/${key}`), '/policy/auth_markers']
 
+export function unsetText(entry: Entry): string {
+  return entry.unset ?? 'no limit'
+}
+
 export function usually(entry: Entry): string {
   return entry.usual === null
-    ? 'no limit'
+    ? unsetText(entry)
     : [entry.usual, entry.unit].filter((part) => part !== undefined).join(' ')
 }
