@@ -154,13 +154,21 @@ def test_both_clients_offer_the_same_calls() -> None:
             if not name.startswith("_") and name != "all"
         }
 
-    assert calls(blocking.Sites) == calls(asynchronous.Sites)
+    for name in ("Sites", "Accounts", "Leases"):
+        assert calls(getattr(blocking, name)) == calls(getattr(asynchronous, name))
+    for name in ("account", "accounts_held"):
+        assert inspect.signature(getattr(Leasehold, name)) == inspect.signature(getattr(AsyncLeasehold, name))
 
 
 def test_the_models_are_those_of_the_api(home: House) -> None:
     schemas = home.app.openapi()["components"]["schemas"]
     pairs = {"Site": "SiteOut", "Mount": "MountOut", "Policy": "PolicyOut", "Moved": "MovedOut"}
     pairs |= {"Rewritten": "RewrittenOut", "Explanation": "ExplanationOut"}
+    pairs |= {"Account": "AccountOut", "GrantedAccount": "GrantedAccount", "Session": "SessionOut"}
+    pairs |= {"AccountStats": "StatsOut", "AccountCounts": "CountsOut", "Imported": "ImportOut"}
+    pairs |= {"Rejected": "RejectedOut", "Lease": "LeaseOut", "Grant": "GrantOut", "Grants": "OfferOut"}
+    pairs |= {"Waiting": "WaitingOut", "PastLease": "PastLeaseOut", "Released": "ReleaseOut"}
+    pairs |= {"Renewed": "OwnerHeartbeatOut"}
 
     for model, schema in pairs.items():
         assert set(getattr(sdk, model).model_fields) == set(schemas[schema]["properties"]), model

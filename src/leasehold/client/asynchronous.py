@@ -1,20 +1,26 @@
 """The client for code with an event loop; call for call the same as the blocking one."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import httpx
 
 from leasehold import __version__
-from leasehold.client import calls, transport
+from leasehold.client import calls, holding, transport, wishes
 from leasehold.client.calls import Call
-from leasehold.client.models import Site
+from leasehold.client.holding import HeldAccount, Holding
+from leasehold.client.interruption import Interruption
+from leasehold.client.keeper import Keeper
+from leasehold.client.models import Account, Grant, Lease, Page, Site
+from leasehold.client.problems import ProblemError
+from leasehold.client.wishes import Asking, Owner, Wish
 
 P = ParamSpec("P")
 T = TypeVar("T")
+H = TypeVar("H")
 
 
 class _Resource:
@@ -32,6 +38,17 @@ def _sent(make: Callable[P, Call[T]]) -> Callable[Concatenate[_Resource, P], Awa
     return method
 
 
+async def _every(page: Callable[[str | None], Awaitable[Page[T]]]) -> AsyncIterator[T]:
+    cursor: str | None = None
+    while True:
+        found = await page(cursor)
+        for item in found.items:
+            yield item
+        cursor = found.next_cursor
+        if cursor is None:
+            return
+
+
 class Sites(_Resource):
     """Places to collect from."""
 
@@ -46,30 +63,125 @@ class Sites(_Resource):
     explain = _sent(calls.explain_site)
     rewrite = _sent(calls.rewrite_urls)
 
-    async def all(self) -> AsyncIterator[Site]:
+    def all(self) -> AsyncIterator[Site]:
         """Every site, page after page."""
-        cursor: str | None = None
-        while True:
-            page = await self.page(limit=500, cursor=cursor)
-            for site in page.items:
-                yield site
-            cursor = page.next_cursor
-            if cursor is None:
-                return
+        return _every(lambda cursor: self.page(limit=500, cursor=cursor))
+
+
+class Accounts(_Resource):
+    """Logins at sites."""
+
+    create = _sent(calls.create_account)
+    import_ = _sent(calls.import_accounts)
+    get = _sent(calls.get_account)
+    page = _sent(calls.list_accounts)
+    change = _sent(calls.change_account)
+    delete = _sent(calls.delete_account)
+    reveal = _sent(calls.reveal_account)
+    acquire = _sent(calls.acquire_accounts)
+    reclaim = _sent(calls.reclaim_accounts)
+    stats = _sent(calls.account_stats)
+    history = _sent(calls.account_history)
+
+    def all(
+        self,
+        *,
+        site: str | None = None,
+        state: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        q: str | None = None,
+    ) -> AsyncIterator[Account]:
+        """Every account that fits, page after page."""
+        return _every(lambda cursor: self.page(site=site, state=state, labels=labels, q=q, limit=500, cursor=cursor))
+
+
+class Leases(_Resource):
+    """Who holds what. A block that holds accounts does all of this by itself."""
+
+    page = _sent(calls.list_leases)
+    heartbeat = _sent(calls.heartbeat)
+    heartbeat_all = _sent(calls.heartbeat_all)
+    release = _sent(calls.release)
+    revoke = _sent(calls.revoke_lease)
+    revoke_owner = _sent(calls.revoke_owner)
+
+    def all(
+        self, *, kind: str | None = None, site: str | None = None, owner: str | None = None
+    ) -> AsyncIterator[Lease]:
+        """Every lease that is held now, page after page."""
+        return _every(lambda cursor: self.page(kind=kind, site=site, owner=owner, limit=500, cursor=cursor))
+
+
+class Block(Generic[H]):
+    """Holds accounts from `async with` to its end. When they are lost the task is cancelled, and LeaseLost raised."""
+
+    def __init__(self, client: "AsyncLeasehold", wish: Wish, pick: Callable[[list[HeldAccount]], H]) -> None:
+        self._client = client
+        self._wish = wish
+        self._pick = pick
+        self._entered: tuple[Holding, Interruption] | None = None
+
+    async def __aenter__(self) -> H:
+        if self._entered:
+            raise RuntimeError("a block is entered once; make another")
+        interruption = Interruption()
+        held = await self._client._begin(self._wish)
+        self._entered = held, interruption
+        held.tell(interruption)
+        return self._pick(held.leases)
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._entered is None:
+            raise RuntimeError("this block was never entered")
+        held, interruption = self._entered
+        is_ours = interruption.end(error)
+        # Shielded: who is in a hurry may go, the release is on its way.
+        await asyncio.shield(asyncio.wrap_future(held.leave(error)))
+        if held.lost and (is_ours or error is None):
+            raise held.lost
+
+
+def _held(
+    make: Callable[P, Wish], pick: Callable[[list[HeldAccount]], H]
+) -> Callable[Concatenate["AsyncLeasehold", P], Block[H]]:
+    """The method that holds what is wished for; its signature and documentation are the wish's own."""
+
+    @wraps(make)
+    def method(self: "AsyncLeasehold", /, *args: P.args, **kwargs: P.kwargs) -> Block[H]:
+        return Block(self, make(*args, **kwargs), pick)
+
+    return method
 
 
 class AsyncLeasehold:
     """A leasehold server. Use it as an async context manager, or `close` it."""
 
-    def __init__(self, url: str, token: str, *, timeout_s: float = 60.0, **options: Any) -> None:
+    account = _held(wishes.account, lambda held: held[0])
+    accounts_held = _held(wishes.accounts_held, lambda held: held)
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = 60.0,
+        renewal_transport: Callable[[], httpx.AsyncBaseTransport] | None = None,
+        **options: Any,
+    ) -> None:
         self._http = httpx.AsyncClient(
             base_url=url, headers=transport.headers(token, __version__), timeout=timeout_s, **options
         )
+        self._keeper = Keeper(transport.connector(url, self._http.headers, renewal_transport, options))
+        self._owner = Owner()
         self.sites = Sites(self)
+        self.accounts = Accounts(self)
+        self.leases = Leases(self)
 
     async def send(self, call: Call[T]) -> T:
         """Send a call, again where that is harmless, and read its answer."""
-        request = transport.request_for(call)
+        request = transport.request_for(call, self._http.timeout)
         for pause_s in transport.pauses(call):
             try:
                 answer = await self._http.request(**request)
@@ -81,8 +193,25 @@ class AsyncLeasehold:
             await asyncio.sleep(transport.asked_pause(answer, pause_s))
         return transport.read(call, await self._http.request(**request))
 
+    async def _begin(self, wish: Wish) -> Holding:
+        """Ask until there is something, and begin to keep it."""
+        self._keeper, asking = self._keeper.here(), Asking(wish, str(self._owner))
+        while True:
+            try:
+                found = await self.send(asking.call)
+                if found.leases:
+                    return await _begun(self._keeper, wish, found.leases, asking.sent_s)
+            except (httpx.TransportError, ProblemError) as error:
+                await asyncio.sleep(asking.pause_after(error))
+            else:
+                await asyncio.sleep(asking.pause_after_nothing(found.waiting))
+
     async def close(self) -> None:
-        await self._http.aclose()
+        """End the renewals and close all connections. What is still held is lost."""
+        try:
+            await asyncio.to_thread(self._keeper.close)
+        finally:  # also when it was this task that held something
+            await self._http.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -91,3 +220,12 @@ class AsyncLeasehold:
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+async def _begun(keeper: Keeper, wish: Wish, grants: list[Grant], sent_s: float) -> Holding:
+    begun = holding.begin(keeper, wish, grants, sent_s)
+    try:
+        return await asyncio.shield(asyncio.wrap_future(begun))
+    except BaseException:
+        holding.abandon(keeper, begun)
+        raise

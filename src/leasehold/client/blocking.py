@@ -1,20 +1,25 @@
 """The client for code without an event loop."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import httpx
 
 from leasehold import __version__
-from leasehold.client import calls, transport
+from leasehold.client import calls, holding, transport, wishes
 from leasehold.client.calls import Call
-from leasehold.client.models import Site
+from leasehold.client.holding import HeldAccount, Holding
+from leasehold.client.keeper import Keeper
+from leasehold.client.models import Account, Grant, Lease, Page, Site
+from leasehold.client.problems import ProblemError
+from leasehold.client.wishes import Asking, Owner, Wish
 
 P = ParamSpec("P")
 T = TypeVar("T")
+H = TypeVar("H")
 
 
 class _Resource:
@@ -30,6 +35,16 @@ def _sent(make: Callable[P, Call[T]]) -> Callable[Concatenate[_Resource, P], T]:
         return self._client.send(make(*args, **kwargs))
 
     return method
+
+
+def _every(page: Callable[[str | None], Page[T]]) -> Iterator[T]:
+    cursor: str | None = None
+    while True:
+        found = page(cursor)
+        yield from found.items
+        cursor = found.next_cursor
+        if cursor is None:
+            return
 
 
 class Sites(_Resource):
@@ -48,27 +63,116 @@ class Sites(_Resource):
 
     def all(self) -> Iterator[Site]:
         """Every site, page after page."""
-        cursor: str | None = None
-        while True:
-            page = self.page(limit=500, cursor=cursor)
-            yield from page.items
-            cursor = page.next_cursor
-            if cursor is None:
-                return
+        return _every(lambda cursor: self.page(limit=500, cursor=cursor))
+
+
+class Accounts(_Resource):
+    """Logins at sites."""
+
+    create = _sent(calls.create_account)
+    import_ = _sent(calls.import_accounts)
+    get = _sent(calls.get_account)
+    page = _sent(calls.list_accounts)
+    change = _sent(calls.change_account)
+    delete = _sent(calls.delete_account)
+    reveal = _sent(calls.reveal_account)
+    acquire = _sent(calls.acquire_accounts)
+    reclaim = _sent(calls.reclaim_accounts)
+    stats = _sent(calls.account_stats)
+    history = _sent(calls.account_history)
+
+    def all(
+        self,
+        *,
+        site: str | None = None,
+        state: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        q: str | None = None,
+    ) -> Iterator[Account]:
+        """Every account that fits, page after page."""
+        return _every(lambda cursor: self.page(site=site, state=state, labels=labels, q=q, limit=500, cursor=cursor))
+
+
+class Leases(_Resource):
+    """Who holds what. A block that holds accounts does all of this by itself."""
+
+    page = _sent(calls.list_leases)
+    heartbeat = _sent(calls.heartbeat)
+    heartbeat_all = _sent(calls.heartbeat_all)
+    release = _sent(calls.release)
+    revoke = _sent(calls.revoke_lease)
+    revoke_owner = _sent(calls.revoke_owner)
+
+    def all(self, *, kind: str | None = None, site: str | None = None, owner: str | None = None) -> Iterator[Lease]:
+        """Every lease that is held now, page after page."""
+        return _every(lambda cursor: self.page(kind=kind, site=site, owner=owner, limit=500, cursor=cursor))
+
+
+class Block(Generic[H]):
+    """Holds accounts from `with` to its end, which raises LeaseLost if they were lost meanwhile."""
+
+    def __init__(self, client: "Leasehold", wish: Wish, pick: Callable[[list[HeldAccount]], H]) -> None:
+        self._client = client
+        self._wish = wish
+        self._pick = pick
+        self._entered: Holding | None = None
+
+    def __enter__(self) -> H:
+        if self._entered:
+            raise RuntimeError("a block is entered once; make another")
+        self._entered = self._client._begin(self._wish)
+        return self._pick(self._entered.leases)
+
+    def __exit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        held = self._entered
+        if held is None:
+            raise RuntimeError("this block was never entered")
+        held.leave(error).result()
+        if held.lost and error is None:
+            raise held.lost
+
+
+def _held(
+    make: Callable[P, Wish], pick: Callable[[list[HeldAccount]], H]
+) -> Callable[Concatenate["Leasehold", P], Block[H]]:
+    """The method that holds what is wished for; its signature and documentation are the wish's own."""
+
+    @wraps(make)
+    def method(self: "Leasehold", /, *args: P.args, **kwargs: P.kwargs) -> Block[H]:
+        return Block(self, make(*args, **kwargs), pick)
+
+    return method
 
 
 class Leasehold:
     """A leasehold server. Use it as a context manager, or `close` it."""
 
-    def __init__(self, url: str, token: str, *, timeout_s: float = 60.0, **options: Any) -> None:
+    account = _held(wishes.account, lambda held: held[0])
+    accounts_held = _held(wishes.accounts_held, lambda held: held)
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = 60.0,
+        renewal_transport: Callable[[], httpx.AsyncBaseTransport] | None = None,
+        **options: Any,
+    ) -> None:
         self._http = httpx.Client(
             base_url=url, headers=transport.headers(token, __version__), timeout=timeout_s, **options
         )
+        self._keeper = Keeper(transport.connector(url, self._http.headers, renewal_transport, options))
+        self._owner = Owner()
         self.sites = Sites(self)
+        self.accounts = Accounts(self)
+        self.leases = Leases(self)
 
     def send(self, call: Call[T]) -> T:
         """Send a call, again where that is harmless, and read its answer."""
-        request = transport.request_for(call)
+        request = transport.request_for(call, self._http.timeout)
         for pause_s in transport.pauses(call):
             try:
                 answer = self._http.request(**request)
@@ -80,7 +184,22 @@ class Leasehold:
             time.sleep(transport.asked_pause(answer, pause_s))
         return transport.read(call, self._http.request(**request))
 
+    def _begin(self, wish: Wish) -> Holding:
+        """Ask until there is something, and begin to keep it."""
+        self._keeper, asking = self._keeper.here(), Asking(wish, str(self._owner))
+        while True:
+            try:
+                found = self.send(asking.call)
+                if found.leases:
+                    return _begun(self._keeper, wish, found.leases, asking.sent_s)
+            except (httpx.TransportError, ProblemError) as error:
+                time.sleep(asking.pause_after(error))
+            else:
+                time.sleep(asking.pause_after_nothing(found.waiting))
+
     def close(self) -> None:
+        """End the renewals and close all connections. What is still held is lost."""
+        self._keeper.close()
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -90,3 +209,12 @@ class Leasehold:
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _begun(keeper: Keeper, wish: Wish, grants: list[Grant], sent_s: float) -> Holding:
+    begun = holding.begin(keeper, wish, grants, sent_s)
+    try:
+        return begun.result()
+    except BaseException:
+        holding.abandon(keeper, begun)
+        raise

@@ -1,14 +1,31 @@
 """Every call there is, once: what is sent and how the answer is read. Two transports send them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+import math
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 
-from leasehold.client.models import Explanation, Moved, Page, Rewritten, Site
+from leasehold.client.models import (
+    Account,
+    AccountStats,
+    Explanation,
+    Grants,
+    Imported,
+    Lease,
+    Moved,
+    Page,
+    PastLease,
+    Released,
+    Renewed,
+    Rewritten,
+    Site,
+)
 
 T = TypeVar("T")
+Span = float | timedelta  # a length of time: seconds, or a timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +35,25 @@ class Call(Generic[T]):
     method: str
     path: str
     read: Callable[[Any], T]
-    body: Mapping[str, Any] | None = None
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
     params: Mapping[str, Any] | None = None
-    creates: bool = False  # gets an idempotency key, so that a retry is harmless
-    only_reads: bool = False  # harmless without one, although it is no GET
+    key: str | None = None  # an idempotency key, so that a retry is harmless
+    harmless: bool = False  # to repeat, without a key, although it is no GET
+    text: tuple[str, str] | None = field(default=None, repr=False)  # a body that is no JSON, after its content type
+    held_s: float = 0.0  # how long the server may keep us waiting on purpose
 
     @property
     def is_repeatable(self) -> bool:
-        return self.creates or self.only_reads or self.method == "GET"
+        return self.key is not None or self.harmless or self.method == "GET"
+
+
+def new_key() -> str:
+    return uuid.uuid4().hex
+
+
+def seconds(span: Span) -> int:
+    """Whole seconds, as the server takes them; a part of one counts as one."""
+    return math.ceil(span.total_seconds() if isinstance(span, timedelta) else span)
 
 
 def create_site(
@@ -33,7 +61,7 @@ def create_site(
 ) -> Call[Site]:
     """Make a site that lives at `domain`: a host, or an address in full."""
     body = {"slug": slug, "domain": domain, "name": name, "policy": dict(policy or {})}
-    return Call("POST", "/v2/sites", Site.model_validate, body, creates=True)
+    return Call("POST", "/v2/sites", Site.model_validate, body, key=new_key())
 
 
 def get_site(slug: str) -> Call[Site]:
@@ -68,7 +96,7 @@ def move_site(
 ) -> Call[Moved]:
     """The site lives at `to` from now on; a dry run only tells what that would do, also to some `urls`."""
     body = {"to": to, "trust": trust, "dry_run": dry_run, "reason": reason, "urls": list(urls)}
-    return Call("POST", f"{_site(slug)}/moves", Moved.model_validate, body, creates=True)
+    return Call("POST", f"{_site(slug)}/moves", Moved.model_validate, body, key=new_key())
 
 
 def pause_site(slug: str, *, reason: str) -> Call[Site]:
@@ -89,7 +117,176 @@ def explain_site(slug: str) -> Call[Explanation]:
 def rewrite_urls(urls: Sequence[str], *, at: datetime | None = None) -> Call[list[Rewritten]]:
     """What each URL is called at the current address of its site, or was at that time."""
     body: dict[str, Any] = {"urls": list(urls), "at": at.isoformat() if at else None}
-    return Call("POST", "/v2/sites/rewrite", _rewritten, body, only_reads=True)
+    return Call("POST", "/v2/sites/rewrite", _rewritten, body, harmless=True)
+
+
+def create_account(
+    site: str,
+    username: str,
+    *,
+    secret: Mapping[str, Any],
+    labels: Mapping[str, str] | None = None,
+    priority: int | None = None,
+) -> Call[Account]:
+    """Add a login to a site. `secret` is whatever its collectors need: password, one-time key, recovery address."""
+    body = {"site": site, "username": username, "secret": dict(secret)}
+    body |= _given(labels=labels, priority=priority)
+    return Call("POST", "/v2/accounts", Account.model_validate, body, key=new_key())
+
+
+def import_accounts(
+    items: Iterable[Mapping[str, Any]] | None = None, *, csv: str | None = None, ndjson: str | None = None
+) -> Call[Imported]:
+    """Add or change many accounts, by site and name: from mappings, from CSV, or from a JSON object per line."""
+    texts = [("text/csv", csv), ("application/x-ndjson", ndjson)]
+    given = [(kind, text) for kind, text in texts if text is not None]
+    if len(given) + (items is not None) != 1:
+        raise TypeError("import_ takes one of: items, csv=, ndjson=")
+    body = None if items is None else {"items": [dict(item) for item in items]}
+    text = given[0] if given else None
+    return Call("POST", "/v2/accounts/import", Imported.model_validate, body, text=text, harmless=True)
+
+
+def get_account(account_id: str) -> Call[Account]:
+    """One account, without its secret."""
+    return Call("GET", _account(account_id), Account.model_validate)
+
+
+def list_accounts(
+    *,
+    site: str | None = None,
+    state: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    q: str | None = None,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> Call[Page[Account]]:
+    """Accounts by site and name, a page at a time; every filter narrows, `q` by a part of the name."""
+    label = [f"{name}:{value}" for name, value in (labels or {}).items()]
+    params = _given(site=site, state=state, label=label or None, q=q, limit=limit, cursor=cursor)
+    return Call("GET", "/v2/accounts", Page[Account].model_validate, params=params)
+
+
+def change_account(
+    account_id: str,
+    *,
+    state: Literal["active", "inactive", "blocked"] | None = None,
+    reason: str | None = None,
+    secret: Mapping[str, Any] | None = None,
+    labels: Mapping[str, str] | None = None,
+    priority: int | None = None,
+) -> Call[Account]:
+    """Change what is given; what is left out stays. `secret` and `labels` are replaced as a whole."""
+    body = _given(state=state, reason=reason, secret=secret, labels=labels, priority=priority)
+    return Call("PATCH", _account(account_id), Account.model_validate, body)
+
+
+def delete_account(account_id: str) -> Call[None]:
+    """Remove an account and its secret; one that is in use is refused."""
+    return Call("DELETE", _account(account_id), lambda _answer: None)
+
+
+def reveal_account(account_id: str) -> Call[dict[str, Any]]:
+    """The secret itself. Who asked is in the audit."""
+    return Call("POST", f"{_account(account_id)}/reveal", lambda answer: dict(answer["secret"]))
+
+
+def acquire_accounts(
+    site: str,
+    *,
+    owner: str,
+    ttl: Span = 120,
+    wait: Span = 0,
+    priority: int | None = None,
+    job_id: str | None = None,
+    count: int = 1,
+    labels: Mapping[str, str] | None = None,
+    account_id: str | None = None,
+    include_session: bool = False,
+) -> Call[Grants]:
+    """Lease accounts: all that are wanted, or none and why. Renewing them and giving them back is up to you."""
+    body: dict[str, Any] = {"site": site, "owner": owner, "ttl_seconds": seconds(ttl), "wait_seconds": seconds(wait)}
+    body |= {"count": count, "include_session": include_session}
+    body |= _given(priority=priority, job_id=job_id, labels=labels or None, account_id=account_id)
+    return Call("POST", "/v2/accounts/acquire", Grants.model_validate, body, key=new_key(), held_s=seconds(wait))
+
+
+def reclaim_accounts(*, site: str | None = None) -> Call[int]:
+    """Settle the leases that ran out, now; returns how many. Nothing needs this, it only tidies up early."""
+    return Call(
+        "POST", "/v2/accounts/reclaim", lambda answer: int(answer["reclaimed"]), _given(site=site), harmless=True
+    )
+
+
+def account_stats(*, site: str | None = None) -> Call[AccountStats]:
+    """How many accounts are in each state."""
+    return Call("GET", "/v2/accounts/stats", AccountStats.model_validate, params=_given(site=site))
+
+
+def account_history(account_id: str, *, limit: int = 50, cursor: str | None = None) -> Call[Page[PastLease]]:
+    """Who held an account and how each lease ended, newest first, a page at a time."""
+    params = _given(limit=limit, cursor=cursor)
+    return Call("GET", f"{_account(account_id)}/leases", Page[PastLease].model_validate, params=params)
+
+
+def list_leases(
+    *,
+    kind: str | None = None,
+    site: str | None = None,
+    owner: str | None = None,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> Call[Page[Lease]]:
+    """Who holds what now, a page at a time."""
+    params = _given(kind=kind, site=site, owner=owner, limit=limit, cursor=cursor)
+    return Call("GET", "/v2/leases", Page[Lease].model_validate, params=params)
+
+
+def heartbeat(lease_id: str, *, ttl: Span | None = None) -> Call[Lease]:
+    """Renew a lease from now; it never gets shorter by that."""
+    body = _given(ttl_seconds=None if ttl is None else seconds(ttl))
+    return Call("POST", f"{_lease(lease_id)}/heartbeat", Lease.model_validate, body, harmless=True)
+
+
+def heartbeat_all(owner: str, *, ttl: Span | None = None) -> Call[Renewed]:
+    """Renew all that this token holds under that owner."""
+    body = {"owner": owner} | _given(ttl_seconds=None if ttl is None else seconds(ttl))
+    return Call("POST", "/v2/leases/heartbeat", Renewed.model_validate, body, harmless=True)
+
+
+def release(
+    lease_id: str, *, outcome: str = "ok", reason: str | None = None, cooldown: Span | None = None
+) -> Call[Released]:
+    """Give a lease back and say how it went; a second time changes nothing."""
+    cooldown_seconds = None if cooldown is None else seconds(cooldown)
+    body = {"outcome": outcome} | _given(reason=reason, cooldown_seconds=cooldown_seconds)
+    return Call("POST", f"{_lease(lease_id)}/release", Released.model_validate, body, harmless=True)
+
+
+def revoke_lease(lease_id: str) -> Call[int]:
+    """Take a lease from its holder, who learns of it with its next heartbeat; returns how many were taken."""
+    return Call("DELETE", _lease(lease_id), _revoked, harmless=True)
+
+
+def revoke_owner(owner: str) -> Call[int]:
+    """Take everything an owner holds; returns how many leases that were."""
+    return Call("DELETE", "/v2/leases", _revoked, params={"owner": owner}, harmless=True)
+
+
+def _revoked(answer: Any) -> int:
+    return int(answer["revoked"])
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _account(account_id: str) -> str:
+    return f"/v2/accounts/{quote(account_id, safe='')}"
+
+
+def _lease(lease_id: str) -> str:
+    return f"/v2/leases/{quote(lease_id, safe='')}"
 
 
 def _rewritten(answer: Any) -> list[Rewritten]:

@@ -1,15 +1,16 @@
 """What the server answers with, as collectors see it. Fields a newer server adds are ignored."""
 
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 T = TypeVar("T")
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # An answer that cannot be read is told without its content: it may hold a secret.
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
 
 class Mount(_Model):
@@ -33,6 +34,7 @@ class Policy(_Model):
     cooldown_seconds: int
     reclaim_delay_seconds: int
     quarantine_after_unclean: int
+    probation_after_seconds: int | None = None
     breaker_percent: int
     breaker_min_accounts: int
     breaker_window_seconds: int
@@ -100,6 +102,144 @@ class Explanation(_Model):
     counts: dict[str, int]
     holders: list[str]
     next_available_at: datetime | None
+
+
+class Account(_Model):
+    """A login at a site, without its secret."""
+
+    id: str
+    site: str
+    username: str
+    state: str
+    standing: str
+    labels: dict[str, str]
+    priority: int
+    cooling_until: datetime | None
+    blocked_reason: str | None
+    consecutive_failures: int
+    unclean_ends: int
+    on_probation: bool
+    last_leased_at: datetime | None
+    last_outcome: str | None
+    has_session: bool
+    needs_login: bool
+    holder: str | None
+    lease_id: str | None
+    expires_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class AccountCounts(_Model):
+    """How many accounts are in each state."""
+
+    active: int
+    using: int
+    cooling: int
+    inactive: int
+    blocked: int
+
+
+class AccountStats(AccountCounts):
+    """How many accounts are in each state, in all and at each site."""
+
+    total: int
+    sites: dict[str, AccountCounts]
+
+
+class GrantedAccount(Account):
+    """A login at a site, as its holder sees it. The secret is in no `repr`."""
+
+    secret: dict[str, Any] = Field(repr=False)
+
+
+class Session(_Model):
+    """The browser state of an account. It is as good as a password, and in no `repr`."""
+
+    version: int
+    storage_state: dict[str, Any] = Field(repr=False)
+
+
+class Lease(_Model):
+    """The right to use one resource for a time."""
+
+    id: str
+    kind: str
+    resource_id: str
+    site: str | None
+    owner: str
+    job_id: str | None
+    fence: int
+    acquired_at: datetime
+    expires_at: datetime
+
+
+class Grant(Lease):
+    """A lease on an account, with the account, its secret and, if it was asked for, its session."""
+
+    account: GrantedAccount
+    session: Session | None = None
+
+
+class PastLease(_Model):
+    """A lease on an account that is over, and how it ended."""
+
+    id: str
+    owner: str
+    job_id: str | None
+    fence: int
+    acquired_at: datetime
+    ended_at: datetime
+    how: str
+    outcome: str | None
+    reason: str | None
+
+
+class Waiting(_Model):
+    """Why an acquire brought nothing, and when to ask again."""
+
+    reason: str
+    detail: str
+    next_available_at: datetime | None
+    retry_after_seconds: float
+    counts: dict[str, int]
+
+
+class Grants(_Model):
+    """The answer to an acquire: all that was asked for, or nothing and why."""
+
+    leases: list[Grant]
+    waiting: Waiting | None
+
+
+class Renewed(_Model):
+    """What a heartbeat for all leases of an owner did, by their ids."""
+
+    renewed: list[str]
+    lost: list[str]
+
+
+class Released(_Model):
+    """The answer to a release; `resource` is as it stands after it."""
+
+    released: bool
+    already_released: bool
+    resource: dict[str, Any]
+
+
+class Rejected(_Model):
+    """A line of an import that was not taken."""
+
+    line: int
+    detail: str
+
+
+class Imported(_Model):
+    """What an import did."""
+
+    created: int
+    updated: int
+    rejected: list[Rejected]
 
 
 class Page(_Model, Generic[T]):

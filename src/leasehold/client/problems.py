@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from leasehold.client.models import Waiting
+
 
 class ProblemError(Exception):
     """The server refused; a kind of refusal this SDK does not know is raised as this class itself."""
@@ -16,7 +18,8 @@ class ProblemError(Exception):
         self.detail = str(document.get("detail", ""))
         self.request_id: str | None = document.get("request_id")
         self.members = dict(document)
-        super().__init__(f"{self.detail or self.title or status} (request {self.request_id})")
+        told = self.detail or self.title or str(status)
+        super().__init__(f"{told} (request {self.request_id})" if self.request_id else told)
 
     def __init_subclass__(cls) -> None:
         slug = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
@@ -93,6 +96,52 @@ class SiteInUse(ProblemError):
 
 class AddressRefused(ProblemError):
     """A site cannot live there; `members["reason"]` says why."""
+
+
+class LeaseLost(ProblemError):
+    """The lease has ended: stop using what it was for. Told by the server, or by this machine's clock first."""
+
+    @property
+    def reason(self) -> str:
+        """`expired`, `released`, `revoked` or `superseded`; `unknown` to the server; `closed` with the client."""
+        return str(self.members.get("reason", ""))
+
+    @classmethod
+    def here(cls, lease: str, reason: str, detail: str) -> "LeaseLost":
+        """One the server has not told us of, or not as such."""
+        return cls(410, {"title": "Lease lost", "detail": detail, "lease": lease, "reason": reason})
+
+
+class LeaseUnknown(ProblemError):
+    """There never was such a lease in your organisation."""
+
+
+class AccountUnknown(ProblemError):
+    """No account of your organisation has this id."""
+
+
+class AccountExists(ProblemError):
+    """The site has an account with this name already."""
+
+
+class AccountInUse(ProblemError):
+    """Somebody holds the account right now."""
+
+
+class SecretsSealed(ProblemError):
+    """The server lacks the key this secret was sealed with."""
+
+
+class PoolsMoving(ProblemError):
+    """Accounts are on their way to another store; nothing is granted meanwhile."""
+
+
+class NothingFree(Exception):
+    """Nothing was free in time. Not a refusal: `waiting` says why, and when to ask again."""
+
+    def __init__(self, waiting: Waiting | None) -> None:
+        self.waiting = waiting
+        super().__init__(waiting.detail if waiting else "Nothing was free in time.")
 
 
 def problem_from(status: int, document: Any) -> ProblemError:

@@ -1,8 +1,7 @@
 """Sends calls: with the token, with retries that cannot do a thing twice, and with refusals raised as exceptions."""
 
 import random
-import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import httpx
@@ -15,13 +14,25 @@ T = TypeVar("T")
 ATTEMPTS = 4
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 5.0
-_BUSY = frozenset({429, 502, 503, 504})
+# Answers that mean: not now.
+BUSY = frozenset({429, 502, 503, 504})
 
 
-def request_for(call: Call[Any]) -> dict[str, Any]:
+def request_for(call: Call[Any], timeout: httpx.Timeout) -> dict[str, Any]:
     """What httpx is asked to send; the same for every attempt, key included."""
-    headers = {"Idempotency-Key": uuid.uuid4().hex} if call.creates else {}
-    return {"method": call.method, "url": call.path, "json": call.body, "params": call.params, "headers": headers}
+    headers = {"Idempotency-Key": call.key} if call.key else {}
+    request: dict[str, Any] = {"method": call.method, "url": call.path, "params": call.params}
+    if call.text is None:
+        request["json"] = call.body
+    else:
+        headers["Content-Type"], request["content"] = call.text
+    return request | {"headers": headers, "timeout": _patient(timeout, call.held_s)}
+
+
+def _patient(timeout: httpx.Timeout, held_s: float) -> httpx.Timeout:
+    """The server may take its time over this one: that is no silence."""
+    read_s = None if timeout.read is None else timeout.read + held_s
+    return httpx.Timeout(connect=timeout.connect, read=read_s, write=timeout.write, pool=timeout.pool)
 
 
 def pauses(call: Call[Any]) -> Iterator[float]:
@@ -31,7 +42,7 @@ def pauses(call: Call[Any]) -> Iterator[float]:
 
 
 def is_worth_another(answer: httpx.Response) -> bool:
-    return answer.status_code in _BUSY
+    return answer.status_code in BUSY
 
 
 def asked_pause(answer: httpx.Response, otherwise: float) -> float:
@@ -53,3 +64,29 @@ def read(call: Call[T], answer: httpx.Response) -> T:
 
 def headers(token: str, version: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", "User-Agent": f"leasehold-python/{version}"}
+
+
+# Options that belong to one event loop or to one kind of client; the keeper's thread has its own.
+_NOT_SHARED = frozenset({"transport", "mounts", "event_hooks"})
+
+
+def connector(
+    url: str,
+    own_headers: Mapping[str, str],
+    renewal_transport: Callable[[], httpx.AsyncBaseTransport] | None,
+    options: Mapping[str, Any],
+) -> Callable[[], httpx.AsyncClient] | None:
+    """What gives the keeper's thread its own connections, on the same way to the server as everything else.
+
+    A transport made for one thread cannot be used in the other, and going around it might lead nowhere: then None.
+    """
+    if renewal_transport is None and ("transport" in options or "mounts" in options):
+        return None
+    shared = {name: value for name, value in options.items() if name not in _NOT_SHARED}
+
+    def connect() -> httpx.AsyncClient:
+        way = renewal_transport() if renewal_transport else None
+        # A ceiling: how long an attempt may take is for the keeper to say.
+        return httpx.AsyncClient(base_url=url, headers=own_headers, timeout=30.0, transport=way, **shared)
+
+    return connect
