@@ -76,7 +76,8 @@ CREATE TABLE public.lease (
     fence bigint NOT NULL,
     ttl_seconds integer NOT NULL,
     acquired_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL,
+    moved boolean DEFAULT false NOT NULL
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
 
@@ -579,6 +580,8 @@ GRANT SELECT,INSERT ON TABLE public.organisation TO leasehold_system;
 
 GRANT SELECT ON TABLE public.pool TO leasehold_app;
 GRANT SELECT,UPDATE ON TABLE public.pool TO leasehold_system;
+
+GRANT UPDATE(single) ON TABLE public.pool TO leasehold_app;
 
 GRANT SELECT,UPDATE ON TABLE public.readiness TO leasehold_system;
 

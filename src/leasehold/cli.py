@@ -11,7 +11,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from leasehold import __version__, logs, settings
+from leasehold import __version__, keys, logs, settings
+from leasehold.accounts import MongoAddressInvalid, MoveFailed, SecretsDamaged
 from leasehold.app import organisations
 from leasehold.auth import DEFAULT_ORGANISATION, Role, Tokens, role_wish
 from leasehold.db import Database, WallMissing
@@ -19,6 +20,8 @@ from leasehold.doctor import Finding, examine
 from leasehold.embedded import EmbeddedFailed
 from leasehold.life import CannotStart, database, serve_until_stopped, signals_as_exit
 from leasehold.migrate import MigrationFailed, MigrationMissing, MigrationsBusy, migrate
+from leasehold.problems import Problem
+from leasehold.relocation import bookkeeper, move_pools, purge_pools
 from leasehold.settings import Settings, SettingsInvalid
 from leasehold.sites.conformance import Outcome, VectorsMalformed, run_vectors
 from leasehold.verify import findings_of
@@ -31,7 +34,9 @@ app = typer.Typer(
 )
 tokens = typer.Typer(help="Make tokens on the server itself.", no_args_is_help=True)
 conformance = typer.Typer(help="Run a file of published vectors against this version.", no_args_is_help=True)
+key_commands = typer.Typer(help="Change the keys that secrets are sealed with.", no_args_is_help=True)
 app.add_typer(tokens, name="tokens")
+app.add_typer(key_commands, name="keys")
 app.add_typer(conformance, name="conformance")
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder. [LEASEHOLD_DATA_DIR]")]
@@ -59,6 +64,30 @@ def migrate_command(data: Data = None) -> None:
     with _clear_errors(), database(_settings(data_dir=data)) as url:
         applied = migrate(url)
     print("\n".join(f"applied {name}" for name in applied) or "nothing to apply")
+
+
+@app.command("migrate-pools")
+def migrate_pools(
+    to: Annotated[
+        str | None, typer.Option(help="postgres or mongo; the store LEASEHOLD_POOLS names, else the other one.")
+    ] = None,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Remove what an earlier move left behind, and move nothing.")
+    ] = False,
+    data: Data = None,
+) -> None:
+    """Move accounts with their leases between PostgreSQL and MongoDB, or go on with a move that was stopped."""
+    with _clear_errors():
+        chosen = _settings(data_dir=data)
+        if to not in (None, "postgres", "mongo"):
+            raise CannotStart("--to takes postgres or mongo.")
+        with database(chosen) as url:
+            migrate(url)
+            print(asyncio.run(purge_pools(chosen, url) if purge else move_pools(chosen, url, to, _say)))
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
 
 
 @tokens.command("create")
@@ -94,6 +123,19 @@ async def _create_token(url: str, organisation: str, name: str, role: Role) -> s
         return await Tokens(db).create_locally(organisation, role_wish(name, role))
 
 
+@key_commands.command("rotate")
+def rotate_keys(
+    finish: Annotated[
+        bool, typer.Option("--finish", help="Make no key; remove those that no secret needs any more.")
+    ] = False,
+    data: Data = None,
+) -> None:
+    """Bring every secret under a new key while servers run, or go on with that where it was cut short."""
+    with _clear_errors():
+        chosen = _settings(data_dir=data)
+        keys.finish(chosen, _say) if finish else keys.begin(chosen, _say)
+
+
 @app.command()
 def doctor(data: Data = None) -> None:
     """Check every configured service and say what is wrong."""
@@ -107,20 +149,22 @@ def doctor(data: Data = None) -> None:
 
 @app.command("verify")
 def verify_command(data: Data = None) -> None:
-    """Check that nothing in the audit was changed, removed or slipped in."""
-    with _clear_errors(), database(_settings(data_dir=data)) as url:
-        migrate(url)
-        all_well = asyncio.run(_verify(url))
+    """Check that nothing in the audit was changed or removed, and that the books of leases balance."""
+    with _clear_errors():
+        chosen = _settings(data_dir=data)
+        with database(chosen) as url:
+            migrate(url)
+            all_well = asyncio.run(_verify(chosen, url))
     if not all_well:
         raise typer.Exit(1)
 
 
-async def _verify(url: str) -> bool:
+async def _verify(chosen: Settings, url: str) -> bool:
     all_well = True
-    async with Database(url, pool_size=2) as db:
+    async with Database(url, pool_size=2) as db, bookkeeper(chosen, db) as keep:
         everybody = await organisations(db)
         for organisation, slug in everybody:
-            async for finding in findings_of(db, organisation, slug):
+            async for finding in findings_of(db, keep, organisation, slug):
                 _tell(finding)
                 all_well = all_well and finding.is_well
     if not everybody:
@@ -166,6 +210,10 @@ def _settings(**given: object) -> Settings:
 
 
 _EXPECTED = (
+    MongoAddressInvalid,
+    MoveFailed,
+    SecretsDamaged,
+    Problem,
     SettingsInvalid,
     CannotStart,
     EmbeddedFailed,

@@ -18,6 +18,8 @@ Conn = AsyncConnection[tuple[Any, ...]]
 APP_ROLE = "leasehold_app"
 # The role for what crosses organisations (who is this token, sweeping): only what it is granted, table by table.
 SYSTEM_ROLE = "leasehold_system"
+# What PostgreSQL lists our connections as.
+APPLICATION_NAME = "leasehold"
 
 _SESSION = {
     "role": APP_ROLE,
@@ -62,7 +64,7 @@ class Database:
     def __init__(self, url: str, pool_size: int) -> None:
         own = conninfo_to_dict(url).get("options") or ""
         options = " ".join([str(own), *(f"-c {name}={value}" for name, value in _SESSION.items())]).strip()
-        self._conninfo = make_conninfo(url, options=options, application_name="leasehold", tcp_user_timeout=15000)
+        self._conninfo = make_conninfo(url, options=options, application_name=APPLICATION_NAME, tcp_user_timeout=15000)
         self.pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
             self._conninfo,
             kwargs={"autocommit": True},

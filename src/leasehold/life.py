@@ -96,14 +96,14 @@ def _refuse_unreadable(url: str) -> None:
 def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None]) -> None:
     """Serve the API until SIGINT or SIGTERM. `up` is alone in its data folder; `serve` may have company."""
     with _alone_if(verb == "up", settings.data_dir) as note:
-        keyring = _keyring(settings, may_make=verb == "up")
+        keys = keyring(settings, may_make=verb == "up")
         _refuse_without_mongo(settings)
         listener = _listen(settings)
         address = f"http://{_host(settings.host)}:{listener.getsockname()[1]}"
         note(address)
         with _database(settings) as (url, embedded):
             token = _prepare(settings, url)
-            app = build(settings, url, keyring)
+            app = build(settings, url, keys)
             if embedded:
                 app.state.background.add("embedded-postgres", partial(asyncio.to_thread, embedded.revive), every_s=1.0)
 
@@ -123,7 +123,12 @@ def _refuse_without_mongo(settings: Settings) -> None:
         raise CannotStart("LEASEHOLD_POOLS is mongo: say in LEASEHOLD_MONGO_URL where, as mongodb://host:port/name.")
 
 
-def _keyring(settings: Settings, *, may_make: bool) -> Keyring:
+def key_place(settings: Settings) -> str:
+    """Where the keys are, as people are told."""
+    return "LEASEHOLD_KEYS" if settings.keys.get_secret_value() else str(settings.data_dir / KEY_FILE)
+
+
+def keyring(settings: Settings, *, may_make: bool) -> Keyring:
     """The keys that open secrets: from the setting, else from the data folder; `up` makes one where there is none."""
     file = settings.data_dir / KEY_FILE
     try:

@@ -1,14 +1,15 @@
 """Goes through the books of an organisation, and says whether they are whole and what to do if not."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from uuid import UUID
 
 from leasehold import audit
+from leasehold.accounts import Books
 from leasehold.db import Database
 from leasehold.doctor import Finding
 
-# Looks at one book of one organisation: its id, and the slug that the findings are told under.
-Check = Callable[[Database, UUID, str], AsyncIterator[Finding]]
+# Finds the books of leases of an organisation, in whichever store they are.
+BookKeeper = Callable[[UUID], Awaitable[Books]]
 
 _FAULTS = {
     audit.Kind.GAP: "seal {seal} was removed.",
@@ -24,18 +25,29 @@ _AHEAD = (
 )
 
 
-async def findings_of(db: Database, organisation: UUID, slug: str) -> AsyncIterator[Finding]:
-    """What every check finds, as it finds it."""
-    for check in CHECKS:
-        async for finding in check(db, organisation, slug):
-            yield finding
+async def findings_of(db: Database, keep: BookKeeper, organisation: UUID, slug: str) -> AsyncIterator[Finding]:
+    """What every check finds, as it finds it; told under the organisation's slug."""
+    yield await _audit(db, organisation, slug)
+    yield await _leases(keep, organisation, slug)
 
 
-async def _audit(db: Database, organisation: UUID, slug: str) -> AsyncIterator[Finding]:
+async def _audit(db: Database, organisation: UUID, slug: str) -> Finding:
     await audit.seal_all(db, organisation)
     async with db.transaction(organisation) as conn:
         checked = await audit.check(conn, organisation)
-    yield Finding(slug, checked.fault is None, f"audit: {_fault(checked.fault) if checked.fault else _sum(checked)}")
+    return Finding(slug, checked.fault is None, f"audit: {_fault(checked.fault) if checked.fault else _sum(checked)}")
+
+
+async def _leases(keep: BookKeeper, organisation: UUID, slug: str) -> Finding:
+    books = await keep(organisation)
+    faults = {
+        "accounts whose fence is not the number of their leases": books.unbalanced,
+        "accounts that name a lease there is not": books.dangling,
+        "leases that began before the one before them had ended": books.overlapping,
+    }
+    said = "; ".join(f"{count:,} {what}" for what, count in faults.items() if count)
+    then = f"; {said}. Rows were changed past leasehold: compare with a backup." if said else ""
+    return Finding(slug, books.are_whole, f"leases: {books}{then}")
 
 
 def _sum(checked: audit.Checked) -> str:
@@ -53,6 +65,3 @@ def _fault(fault: audit.Fault) -> str:
         return _AHEAD
     said = _FAULTS[fault.kind].format(seal=fault.seal, expected=fault.expected, found=fault.found)
     return f"{said} {_THEN}"
-
-
-CHECKS: tuple[Check, ...] = (_audit,)

@@ -16,9 +16,10 @@ def test_books_that_are_whole_are_a_line_for_each_organisation(here: Place) -> N
     first, second = here.run("verify"), here.run("verify")
 
     assert first.code == 0, first.err
-    default, other = first.out.splitlines()
+    default, leases, other, _leases = first.out.splitlines()
     assert re.fullmatch(r"ok    default      audit: 1 event in 1 seal, head [0-9a-f]{64}", default)
     assert re.fullmatch(r"ok    other        audit: 2 events in 1 seal, head [0-9a-f]{64}", other)
+    assert leases == "ok    default      leases: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
     assert second.out == first.out
     assert here.processes() == []
 
@@ -86,4 +87,30 @@ def test_one_organisation_with_a_fault_does_not_hide_the_others(here: Place) -> 
     own.stop()
 
     assert verified.code == 1
-    assert [line[:18].split() for line in verified.out.splitlines()] == [["FAIL", "bad"], ["ok", "good"]]
+    assert [line[:18].split() for line in verified.out.splitlines()] == [
+        ["FAIL", "bad"],
+        ["ok", "bad"],
+        ["ok", "good"],
+        ["ok", "good"],
+    ]
+
+
+def test_books_of_leases_that_do_not_balance_are_named(here: Place) -> None:
+    server = here.up()
+    site, account = {"slug": "board", "domain": "board.example"}, {"site": "board", "username": "a", "secret": {}}
+    server.ask("POST", "/v2/sites", server.token, json=site)
+    server.ask("POST", "/v2/accounts", server.token, json=account)
+    got = server.ask("POST", "/v2/accounts/acquire", server.token, json={"site": "board", "owner": "ann"})
+    server.ask("POST", f"/v2/leases/{got.json()['leases'][0]['id']}/release", server.token, json={"outcome": "ok"})
+    whole = here.run("verify")
+    own = Embedded(here.data)
+    with psycopg.connect(own.start(), autocommit=True) as conn:
+        conn.execute("UPDATE account SET fence = 7")
+
+    spoilt = here.run("verify")
+    own.stop()
+
+    assert "ok    default      leases: 1 grants = 1 released + 0 expired + 0 revoked + 0 held" in whole.out
+    assert spoilt.code == 1
+    assert "FAIL  default      leases: 7 grants = 1 released" in spoilt.out
+    assert "1 accounts whose fence is not the number of their leases" in spoilt.out

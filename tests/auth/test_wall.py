@@ -170,6 +170,7 @@ def _lists(home: House) -> dict[str, Any]:
         "after_username": None,
         "process": UUID(int=0),
         "held": accounts[0],
+        "moved": False,
         "version": 1,
         "key_id": "x",
         "sealed": b"x",

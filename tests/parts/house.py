@@ -48,8 +48,8 @@ class House:
 
 
 @asynccontextmanager
-async def house(database: TestDatabase, **settings: Any) -> AsyncIterator[House]:
-    app = build(Settings(database_pool_size=8, **settings), database.url, KEYS)
+async def house(database: TestDatabase, *, keys: Keyring = KEYS, **settings: Any) -> AsyncIterator[House]:
+    app = build(Settings(database_pool_size=8, **settings), database.url, keys)
     async with app.router.lifespan_context(app):
         made = House(app, database)
         try:

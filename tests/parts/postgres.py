@@ -70,7 +70,7 @@ class TestDatabase:
             for (table,) in tables:
                 conn.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
             conn.execute(
-                "UPDATE pool SET store = 'postgres', moving_to = NULL WHERE store <> 'postgres' OR moving_to IS NOT NULL"
+                "UPDATE pool SET store = 'postgres', moving_to = NULL WHERE store = 'mongo' OR moving_to IS NOT NULL"
             )
 
 

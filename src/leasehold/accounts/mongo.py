@@ -21,7 +21,7 @@ from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground, Outlook, Wish
 from leasehold.accounts.mongo_ends import ROUNDS, Books, MongoEnds
-from leasehold.accounts.mongo_records import reachable
+from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.postgres import take_places
 from leasehold.accounts.records import unknown_site
@@ -74,7 +74,7 @@ class MongoPool(MongoEnds):
     async def close(self) -> None:
         if self._carrying is not None:
             await asyncio.wait({self._carrying})
-        await self._client.close()
+        await super().close()
 
     async def _look(self, conn: Conn, work: Books) -> None:
         """Find out what has to be known before anything is decided."""
@@ -308,14 +308,6 @@ class MongoPool(MongoEnds):
         with suppress(Problem):
             async with reachable():
                 await self._give_back(work.organisation, work.granted)
-
-
-def connect(url: str) -> tuple[AsyncMongoClient[Document], str]:
-    """A client for the address, and the name of the database it means."""
-    client: AsyncMongoClient[Document] = AsyncMongoClient(
-        url, uuidRepresentation="standard", tz_aware=True, appname="leasehold", timeoutMS=10_000, maxPoolSize=64
-    )
-    return client, client.get_default_database("leasehold").name
 
 
 def _grants(organisation: UUID, ask: Ask, wanted: Sequence[tuple[UUID, UUID]]) -> list[UpdateOne]:

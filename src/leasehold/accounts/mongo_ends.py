@@ -12,7 +12,8 @@ from leasehold.accounts import documents, machine, notes, store
 from leasehold.accounts.batch import NEVER_DELIVERED, Ending, Held, Settled, Work, given_back, why_not
 from leasehold.accounts.documents import Document
 from leasehold.accounts.models import Account
-from leasehold.accounts.mongo_records import MongoRecords, reachable
+from leasehold.accounts.mongo_records import MongoRecords
+from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch
 from leasehold.ids import uuid7
 from leasehold.leases import Ended, How

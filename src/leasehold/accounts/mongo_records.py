@@ -5,16 +5,13 @@ keeps its PostgreSQL transaction open while it writes to MongoDB, and the docume
 """
 
 import re
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from pymongo import AsyncMongoClient, UpdateOne
-from pymongo.asynchronous.collection import AsyncCollection
-from pymongo.errors import DuplicateKeyError, PyMongoError
-from pymongo.write_concern import WriteConcern
+from pymongo.errors import DuplicateKeyError
 
 from leasehold import audit, idempotency
 from leasehold.accounts import documents, machine, store
@@ -31,9 +28,10 @@ from leasehold.accounts.models import (
     SealedSecret,
     Wish,
 )
+from leasehold.accounts.mongo_shelf import MongoShelf, reachable
 from leasehold.accounts.notes import PREFIX
 from leasehold.accounts.pool import Imported
-from leasehold.accounts.records import difference, in_use, name_taken, seal, unknown_account, unknown_site
+from leasehold.accounts.records import difference, in_use, name_taken, refuse_moved, seal, unknown_account, unknown_site
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
@@ -46,46 +44,23 @@ _TRIES = 20
 _LOST_WITHIN_MS = 3_600_000
 
 
-@asynccontextmanager
-async def reachable() -> AsyncIterator[None]:
-    """What goes wrong with MongoDB itself is a service that is down."""
-    try:
-        yield
-    except DuplicateKeyError:
-        raise
-    except PyMongoError as error:
-        raise Unavailable(
-            "MongoDB, which holds the accounts, cannot be reached. Try again in a moment.", headers={"Retry-After": "2"}
-        ) from error
-
-
-class MongoRecords:
+class MongoRecords(MongoShelf):
     """The part of the MongoDB pool that grants nothing."""
 
     def __init__(
         self, db: Database, vault: Vault, client: AsyncMongoClient[Document], name: str, max_age_s: int
     ) -> None:
+        super().__init__(client, name)
         self._db = db
         self._vault = vault
-        self._client = client
         self._max_age_s = max_age_s
-        database = client.get_database(name, write_concern=WriteConcern(w="majority", j=True))
-        self._accounts: AsyncCollection[Document] = database["accounts"]
-        self._ends: AsyncCollection[Document] = database["lease_ends"]
-        self._gates: AsyncCollection[Document] = database["gates"]
-
-    async def open(self) -> None:
-        """Make the indexes there must be."""
-        async with reachable():
-            await self._accounts.create_indexes(documents.INDEXES)
-            await self._ends.create_indexes(documents.END_INDEXES)
 
     async def create(self, caller: Caller, new: NewAccount, once: Once | None) -> Account:
         organisation, account = caller.organisation, uuid7()
         async with self._db.transaction(organisation) as conn:
             if once and (made := await idempotency.claim(conn, once)):
                 return await self._found(organisation, UUID(hex=made))
-            await self._refuse_moved(conn)
+            await refuse_moved(conn, "mongo")
             if not await store.hold_sites(conn, organisation, [new.site]):
                 raise unknown_site()
             if once:
@@ -109,7 +84,7 @@ class MongoRecords:
     async def import_(self, caller: Caller, site: str, new: Sequence[NewAccount]) -> Imported:
         organisation = caller.organisation
         async with self._db.transaction(organisation) as conn:
-            await self._refuse_moved(conn)
+            await refuse_moved(conn, "mongo")
             if not await store.hold_sites(conn, organisation, [site]):
                 raise unknown_site()
             async with reachable():
@@ -146,12 +121,6 @@ class MongoRecords:
         if found is None:
             raise unknown_account()
         return found
-
-    async def _seen(self, where: Document, *steps: Document, limit: int = 0) -> list[Document]:
-        """Documents with what follows from the server's clock."""
-        pipeline = [{"$match": where}, *documents.SEEN, *steps, *([{"$limit": limit}] if limit else [])]
-        async with reachable():
-            return await (await self._accounts.aggregate(pipeline)).to_list()
 
     async def page(
         self, organisation: UUID, which: AccountFilter, after: tuple[str, str] | None, limit: int
@@ -214,19 +183,6 @@ class MongoRecords:
                 if gone is None:
                     raise in_use(await self._found(organisation, account))
                 await self._carry([gone])
-
-    async def _carry(self, carriers: Sequence[Document]) -> None:
-        """Take ends out of the accounts into the history; done twice it is done once."""
-        ends = [end for carrier in carriers for end in documents.booked(carrier)]
-        if not ends:
-            return
-        writes = [UpdateOne({"_id": end["_id"]}, {"$setOnInsert": end}, upsert=True) for end in ends]
-        await self._ends.bulk_write(writes, ordered=False)
-        emptied = [
-            UpdateOne({"_id": carrier["_id"]}, _without([end["id"] for end in carrier["ended"]]))
-            for carrier in carriers
-        ]
-        await self._accounts.bulk_write(emptied, ordered=False)
 
     async def secret(self, caller: Caller, account: UUID) -> SealedSecret:
         async with self._db.transaction(caller.organisation) as conn:
@@ -326,11 +282,6 @@ class MongoRecords:
         found = self._ends.find({**where, **recent}).limit(1000)
         return [documents.read_ended(document) async for document in found]
 
-    async def _carry_all(self, organisation: UUID) -> None:
-        async with reachable():
-            carriers = await self._accounts.find({"organisation": organisation, "pending": True}).to_list()
-            await self._carry(carriers)
-
     async def held_by(self, organisation: UUID, owner: str) -> list[UUID]:
         found = await self._seen({"organisation": organisation, "lease.owner": owner, "moved": False})
         return [document["lease"]["id"] for document in found if document["is_live"]]
@@ -388,8 +339,3 @@ def _described(labels: Mapping[str, str] | None, priority: int | None) -> Docume
 def _set(change: Document) -> list[Document]:
     literal = {name: {"$literal": value} for name, value in change.items()}
     return [{"$set": {**literal, "updated_at": "$$NOW", "rev": {"$add": ["$rev", 1]}}}]
-
-
-def _without(ended: Sequence[UUID]) -> list[Document]:
-    rest = {"$filter": {"input": "$ended", "cond": {"$not": [{"$in": ["$$this.id", list(ended)]}]}}}
-    return [{"$set": {"ended": rest}}, {"$set": {"pending": {"$gt": [{"$size": "$ended"}, 0]}}}]

@@ -12,6 +12,11 @@ class WrongStore(Exception):
     """The setting names another store than the one the accounts are in. The message says what to do."""
 
 
+async def in_force(conn: Conn) -> Store:
+    """The store the pools are in; during a move, the one they come from."""
+    return "mongo" if (await store.where(conn))[0] == "mongo" else "postgres"
+
+
 async def settle_in(conn: Conn, wanted: Store) -> None:
     """Make sure the pools are where the setting says; where there was never an account they are from now on."""
     await store.adopt(conn, wanted)

@@ -17,13 +17,17 @@ SELECT s.slug, s.paused_at IS NOT NULL AS is_paused, s.pause_reason, s.max_concu
            SELECT count(*)
              FROM lease l
             WHERE l.organisation = %(organisation)s::uuid AND l.site = s.slug AND l.kind = 'account'
-              AND l.expires_at > clock_timestamp())
+              AND l.expires_at > clock_timestamp() AND NOT l.moved)
        ELSE 0 END AS live
   FROM site s
  WHERE s.organisation = %(organisation)s::uuid AND s.slug = ANY(%(sites)s::text[]);
 
 -- name: store
 SELECT store, moving_to FROM pool;
+
+-- name: hold_store
+-- As `store`, and it stays so until we are done.
+SELECT store, moving_to FROM pool FOR SHARE;
 
 -- name: adopt
 -- Across organisations: pools that were never used begin in the store they are asked for in.
@@ -190,7 +194,7 @@ SELECT l.id, l.owner, l.job_id, l.fence, l.acquired_at, l.expires_at, s.version,
   JOIN account_now n ON n.id = l.resource AND n.organisation = %(organisation)s::uuid
   JOIN account_secret s ON s.account = n.id AND s.organisation = %(organisation)s::uuid
  WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[])
-   AND l.expires_at > clock_timestamp();
+   AND l.expires_at > clock_timestamp() AND NOT l.moved;
 
 -- name: next_back
 -- In how many seconds the first account of each site is worth another look.
@@ -237,6 +241,41 @@ ON CONFLICT (account) DO UPDATE SET version = excluded.version, key_id = exclude
 SELECT version, key_id, sealed
   FROM account_secret
  WHERE organisation = %(organisation)s::uuid AND account = %(account)s::uuid;
+
+-- name: census
+-- How many secrets there are under each key, those of moved accounts included.
+SELECT key_id, count(*)
+  FROM account_secret
+ WHERE organisation = %(organisation)s::uuid
+ GROUP BY key_id;
+
+-- name: older
+-- Secrets that are not under this key. Below or above it, because an index finds nothing that is merely different.
+SELECT account, version, key_id, sealed
+  FROM account_secret
+ WHERE organisation = %(organisation)s::uuid AND (key_id < %(key_id)s::text OR key_id > %(key_id)s::text)
+   AND account <> ALL(%(closed)s::uuid[])
+ LIMIT %(limit)s::int;
+
+-- name: rewrap
+-- Each only while it is what was read: who changes a secret meanwhile wins. Nobody waits for anybody here, so that no
+-- import and we wait for each other in a circle; what is stepped over is found at the next look.
+WITH given AS (
+    SELECT *
+      FROM unnest(%(accounts)s::uuid[], %(versions)s::int[], %(old_key_ids)s::text[], %(old_sealed)s::bytea[],
+                  %(new_key_ids)s::text[], %(new_sealed)s::bytea[])
+        AS g (account, version, key_id, sealed, new_key_id, new_sealed)
+), same AS (
+    SELECT s.account, g.new_key_id, g.new_sealed
+      FROM account_secret s
+      JOIN given g ON g.account = s.account AND g.version = s.version AND g.key_id = s.key_id AND g.sealed = s.sealed
+     WHERE s.organisation = %(organisation)s::uuid
+       FOR UPDATE OF s SKIP LOCKED
+)
+UPDATE account_secret s
+   SET key_id = same.new_key_id, sealed = same.new_sealed
+  FROM same
+ WHERE s.organisation = %(organisation)s::uuid AND s.account = same.account;
 
 -- name: named
 -- Which of these names are taken, kept from others until we are done.
@@ -314,4 +353,155 @@ SELECT count(*)
 SELECT id
   FROM lease
  WHERE organisation = %(organisation)s::uuid AND kind = 'account' AND owner = %(owner)s::text
-   AND expires_at > clock_timestamp();
+   AND expires_at > clock_timestamp() AND NOT moved;
+
+-- name: begin_move
+-- Across organisations: from now on no account is made, and accounts go over one by one.
+UPDATE pool
+   SET moving_to = %(store)s::text
+ WHERE store <> %(store)s::text
+RETURNING store;
+
+-- name: end_move
+-- Across organisations: the pools are there now.
+UPDATE pool
+   SET store = moving_to, moving_to = NULL
+ WHERE moving_to = %(store)s::text
+RETURNING store;
+
+-- name: hand_over
+-- Marks accounts as gone, so that nothing changes them here any more. What is read of them afterwards is final.
+UPDATE account
+   SET moved = true
+ WHERE organisation = %(organisation)s::uuid
+   AND id = ANY(ARRAY(
+           SELECT id
+             FROM account
+            WHERE organisation = %(organisation)s::uuid AND NOT moved
+            ORDER BY id
+            LIMIT %(limit)s::int
+              FOR UPDATE))
+RETURNING id;
+
+-- name: hand_over_leases
+-- A statement of its own: it has to see a lease that was granted while `hand_over` waited for its account.
+UPDATE lease
+   SET moved = true
+ WHERE organisation = %(organisation)s::uuid AND resource = ANY(%(ids)s::uuid[]);
+
+-- name: unmoved
+SELECT count(*) FROM account WHERE organisation = %(organisation)s::uuid AND NOT moved;
+
+-- name: handed_over
+-- Accounts that are gone from here, with everything there is to them.
+SELECT a.id, a.site, a.username, a.standing, a.blocked_reason, a.labels, a.priority, a.consecutive_failures,
+       a.unclean_ends, a.on_probation, a.needs_login, a.cooling_until,
+       nullif(a.last_leased_at, '-infinity') AS last_leased_at, a.last_outcome, a.last_outcome_at, a.before_penalty,
+       a.fence, a.fence_base, a.back_at, a.created_at, a.updated_at,
+       s.version, s.key_id, s.sealed,
+       l.id AS lease_id, l.owner, l.token, l.job_id, l.ttl_seconds, l.acquired_at, l.expires_at
+  FROM account a
+  JOIN account_secret s ON s.account = a.id AND s.organisation = %(organisation)s::uuid
+  LEFT JOIN lease l ON l.id = a.lease AND l.organisation = %(organisation)s::uuid
+ WHERE a.organisation = %(organisation)s::uuid AND a.moved = %(moved)s::boolean
+   AND (%(after)s::uuid IS NULL OR a.id > %(after)s::uuid)
+ ORDER BY a.id
+ LIMIT %(limit)s::int;
+
+-- name: arrived
+SELECT id FROM account WHERE organisation = %(organisation)s::uuid AND id = ANY(%(ids)s::uuid[]) AND NOT moved;
+
+-- name: receive
+-- An account comes (back) from the other store.
+INSERT INTO account (id, organisation, site, username, standing, blocked_reason, labels, priority,
+                     consecutive_failures, unclean_ends, on_probation, needs_login, cooling_until, last_leased_at,
+                     last_outcome, last_outcome_at, before_penalty, fence, fence_base, lease, back_at, moved,
+                     created_at, updated_at)
+VALUES (%(id)s::uuid, %(organisation)s::uuid, %(site)s::text, %(username)s::text, %(standing)s::text,
+        %(blocked_reason)s::text, %(labels)s::jsonb, %(priority)s::int, %(consecutive_failures)s::int,
+        %(unclean_ends)s::int, %(on_probation)s::boolean, %(needs_login)s::boolean, %(cooling_until)s::timestamptz,
+        coalesce(%(last_leased_at)s::timestamptz, '-infinity'), %(last_outcome)s::text,
+        %(last_outcome_at)s::timestamptz, %(before_penalty)s::jsonb, %(fence)s::bigint, %(fence_base)s::bigint,
+        %(lease_id)s::uuid, %(back_at)s::timestamptz, false, %(created_at)s::timestamptz,
+        %(updated_at)s::timestamptz)
+ON CONFLICT (id) DO UPDATE
+   SET site = excluded.site, username = excluded.username, standing = excluded.standing,
+       blocked_reason = excluded.blocked_reason, labels = excluded.labels, priority = excluded.priority,
+       consecutive_failures = excluded.consecutive_failures, unclean_ends = excluded.unclean_ends,
+       on_probation = excluded.on_probation, needs_login = excluded.needs_login,
+       cooling_until = excluded.cooling_until, last_leased_at = excluded.last_leased_at,
+       last_outcome = excluded.last_outcome, last_outcome_at = excluded.last_outcome_at,
+       before_penalty = excluded.before_penalty, fence = excluded.fence, fence_base = excluded.fence_base,
+       lease = excluded.lease, back_at = excluded.back_at, moved = false, created_at = excluded.created_at,
+       updated_at = excluded.updated_at;
+
+-- name: receive_lease
+INSERT INTO lease (id, organisation, kind, resource, site, owner, token, job_id, fence, ttl_seconds, acquired_at,
+                   expires_at)
+VALUES (%(lease_id)s::uuid, %(organisation)s::uuid, 'account', %(id)s::uuid, %(site)s::text, %(owner)s::text,
+        %(token)s::uuid, %(job_id)s::text, %(fence)s::bigint, %(ttl_seconds)s::int, %(acquired_at)s::timestamptz,
+        %(expires_at)s::timestamptz);
+
+-- name: drop_lease
+-- Whatever lease an account had here before it went away.
+DELETE FROM lease WHERE organisation = %(organisation)s::uuid AND resource = %(id)s::uuid AND moved;
+
+-- name: ends
+-- How leases on accounts ended, in the order of their ids.
+SELECT id, resource, site, owner, token, job_id, fence, acquired_at, expires_at, ended_at, how, outcome, reason
+  FROM lease_end
+ WHERE organisation = %(organisation)s::uuid AND kind = 'account'
+   AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
+ ORDER BY id
+ LIMIT %(limit)s::int;
+
+-- name: receive_end
+INSERT INTO lease_end (id, organisation, kind, resource, site, owner, token, job_id, fence, acquired_at, expires_at,
+                       ended_at, how, outcome, reason)
+VALUES (%(id)s::uuid, %(organisation)s::uuid, 'account', %(resource)s::uuid, %(site)s::text, %(owner)s::text,
+        %(token)s::uuid, %(job_id)s::text, %(fence)s::bigint, %(acquired_at)s::timestamptz,
+        %(expires_at)s::timestamptz, %(ended_at)s::timestamptz, %(how)s::text, %(outcome)s::text, %(reason)s::text)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: purge_leases
+DELETE FROM lease WHERE organisation = %(organisation)s::uuid AND moved;
+
+-- name: purge
+-- Accounts that went to the other store, with their secrets.
+DELETE FROM account WHERE organisation = %(organisation)s::uuid AND moved;
+
+-- name: books
+-- What the accounts say they were granted, beside what the history says became of it.
+WITH ended AS (
+    SELECT e.resource, count(*) AS ends, count(*) FILTER (WHERE e.how = 'released') AS released,
+           count(*) FILTER (WHERE e.how = 'expired') AS expired, count(*) FILTER (WHERE e.how = 'revoked') AS revoked
+      FROM lease_end e
+     WHERE e.organisation = %(organisation)s::uuid AND e.kind = 'account'
+     GROUP BY e.resource
+), account_book AS (
+    SELECT a.fence - a.fence_base AS grants, coalesce(e.ends, 0) AS ends, coalesce(e.released, 0) AS released,
+           coalesce(e.expired, 0) AS expired, coalesce(e.revoked, 0) AS revoked,
+           (l.id IS NOT NULL)::int AS held, (a.lease IS NOT NULL)::int AS said_held
+      FROM account a
+      LEFT JOIN ended e ON e.resource = a.id
+      LEFT JOIN lease l ON l.resource = a.id AND l.id = a.lease AND l.organisation = %(organisation)s::uuid
+     WHERE a.organisation = %(organisation)s::uuid AND NOT a.moved
+)
+SELECT coalesce(sum(grants), 0)::bigint, coalesce(sum(released), 0)::bigint, coalesce(sum(expired), 0)::bigint,
+       coalesce(sum(revoked), 0)::bigint, coalesce(sum(held), 0)::bigint,
+       count(*) FILTER (WHERE grants <> ends + held), count(*) FILTER (WHERE held <> said_held)
+  FROM account_book;
+
+-- name: overlaps
+-- Leases that began before the one before them had ended.
+SELECT count(*)
+  FROM (SELECT acquired_at < lag(ended_at) OVER (PARTITION BY resource ORDER BY fence) AS is_early
+          FROM (SELECT resource, fence, acquired_at, ended_at
+                  FROM lease_end
+                 WHERE organisation = %(organisation)s::uuid AND kind = 'account'
+                UNION ALL
+                SELECT resource, fence, acquired_at, expires_at
+                  FROM lease
+                 WHERE organisation = %(organisation)s::uuid AND kind = 'account' AND NOT moved) every
+       ) neighbours
+ WHERE is_early;

@@ -9,6 +9,7 @@ from psycopg.errors import ForeignKeyViolation, UniqueViolation
 
 from leasehold import audit, idempotency, leases
 from leasehold.accounts import machine, store
+from leasehold.accounts.batch import moving
 from leasehold.accounts.models import (
     Account,
     AccountChange,
@@ -56,6 +57,13 @@ def in_use(account: Account) -> AccountInUse:
     return AccountInUse(f"{account.username} is in use by {account.holder}.", lease=lease)
 
 
+async def refuse_moved(conn: Conn, here: str) -> None:
+    """Make no account in a store that is left, and hold it still while one is made."""
+    now, moving_to = await store.hold_store(conn)
+    if moving_to is not None or now != here:
+        raise moving(moving_to or now)
+
+
 class Records:
     """The part of the PostgreSQL pool that grants nothing."""
 
@@ -74,6 +82,7 @@ class Records:
         async with self._db.transaction(caller.organisation) as conn:
             if once and (made := await idempotency.claim(conn, once)):
                 return await _found(conn, caller.organisation, UUID(hex=made))
+            await refuse_moved(conn, "postgres")
             taken = await store.named(conn, caller.organisation, new.site, [new.username])
             if taken:
                 raise name_taken(new.site, taken[new.username][0])
@@ -98,6 +107,7 @@ class Records:
         """Make or update accounts of one site, all of them in one transaction; names must not repeat."""
         organisation = caller.organisation
         async with self._db.transaction(organisation) as conn:
+            await refuse_moved(conn, "postgres")
             taken = await store.named(conn, organisation, site, [one.username for one in new])
             for one in new:
                 if known := taken.get(one.username):

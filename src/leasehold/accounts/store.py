@@ -67,6 +67,24 @@ async def where(conn: Conn) -> tuple[str, str | None]:
     return store, moving_to
 
 
+async def hold_store(conn: Conn) -> tuple[str, str | None]:
+    """As `where`, and it stays so until the transaction ends."""
+    cur = await conn.execute(SQL["hold_store"])
+    kept, moving_to = (await cur.fetchall())[0]
+    return kept, moving_to
+
+
+async def begin_move(conn: Conn, to: str) -> str | None:
+    """Where they come from; None when they are there already."""
+    cur = conn.cursor(row_factory=scalar_row)
+    await cur.execute(SQL["begin_move"], {"store": to})
+    return await cur.fetchone()
+
+
+async def end_move(conn: Conn, to: str) -> None:
+    await conn.execute(SQL["end_move"], {"store": to})
+
+
 async def adopt(conn: Conn, wanted: str) -> None:
     """Begin in the wanted store if there was never an account."""
     await conn.execute(SQL["adopt"], {"store": wanted})

@@ -42,7 +42,8 @@ class Desk(Generic[S]):
     def put(self, organisation: UUID, slip: S) -> None:
         self._queues.setdefault(organisation, deque()).append(slip)
         lanes = self._running.setdefault(organisation, set())
-        if len(lanes) < self._lanes:
+        # A lane that has ended but was not taken away yet does not come back for this slip.
+        if sum(not lane.done() for lane in lanes) < self._lanes:
             lane = asyncio.create_task(self._run(organisation), name="desk")
             lanes.add(lane)
             lane.add_done_callback(lambda done: self._left(organisation, done))

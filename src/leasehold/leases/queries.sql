@@ -6,7 +6,7 @@ WITH given AS (
 ), locked AS (
     SELECT l.id
       FROM lease l
-     WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[])
+     WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[]) AND NOT l.moved
      ORDER BY l.id
        FOR UPDATE
 )
@@ -24,7 +24,7 @@ WITH locked AS (
     SELECT l.id
       FROM lease l
      WHERE l.organisation = %(organisation)s::uuid AND l.owner = %(owner)s::text AND l.token = %(token)s::uuid
-       AND l.kind = %(kind)s::text
+       AND l.kind = %(kind)s::text AND NOT l.moved
      ORDER BY l.id
        FOR UPDATE
 )
@@ -46,14 +46,14 @@ SELECT e.id
 SELECT l.id
   FROM lease l
  WHERE l.organisation = %(organisation)s::uuid AND l.owner = %(owner)s::text AND l.token = %(token)s::uuid
-   AND l.kind = %(kind)s::text AND l.expires_at <= clock_timestamp()
+   AND l.kind = %(kind)s::text AND l.expires_at <= clock_timestamp() AND NOT l.moved
  LIMIT 1000;
 
 -- name: live
 -- Who holds what now.
 SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at
   FROM lease
- WHERE organisation = %(organisation)s::uuid AND expires_at > clock_timestamp()
+ WHERE organisation = %(organisation)s::uuid AND expires_at > clock_timestamp() AND NOT moved
    AND (%(kind)s::text IS NULL OR kind = %(kind)s::text)
    AND (%(site)s::text IS NULL OR site = %(site)s::text)
    AND (%(owner)s::text IS NULL OR owner = %(owner)s::text)
@@ -64,7 +64,7 @@ SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at
 -- name: find
 SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at
   FROM lease
- WHERE organisation = %(organisation)s::uuid AND id = ANY(%(leases)s::uuid[]);
+ WHERE organisation = %(organisation)s::uuid AND id = ANY(%(leases)s::uuid[]) AND NOT moved;
 
 -- name: past
 -- How these ended.

@@ -27,7 +27,9 @@ CREATE TABLE lease (
     fence bigint NOT NULL,
     ttl_seconds integer NOT NULL,
     acquired_at timestamptz NOT NULL,
-    expires_at timestamptz NOT NULL
+    expires_at timestamptz NOT NULL,
+    -- Handed to the other store together with its resource; nothing here may renew or end it any more.
+    moved boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 -- Whatever else goes wrong, one resource is not held twice.
 CREATE UNIQUE INDEX lease_of_resource ON lease (resource);
@@ -169,7 +171,8 @@ ALTER TABLE waiter FORCE ROW LEVEL SECURITY;
 CREATE POLICY own ON waiter TO leasehold_app USING (organisation = current_organisation());
 CREATE POLICY across ON waiter TO leasehold_system USING (true);
 
-GRANT SELECT ON pool TO leasehold_app;
+-- To hold it still: whoever makes an account locks the row. There is nothing in this column to change.
+GRANT SELECT, UPDATE (single) ON pool TO leasehold_app;
 GRANT SELECT, UPDATE ON pool TO leasehold_system;
 GRANT SELECT, INSERT, UPDATE, DELETE ON lease TO leasehold_app;
 GRANT SELECT, INSERT ON lease_end TO leasehold_app;

@@ -1,0 +1,92 @@
+"""The books of leases on accounts: every grant there was ended somehow or is held, and no two overlapped."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.rows import scalar_row
+
+from leasehold.accounts.documents import Document
+from leasehold.accounts.mongo_shelf import MongoShelf, reachable
+from leasehold.accounts.store import SQL
+from leasehold.db import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """What was granted, and what became of it; the last three are 0 where all is well."""
+
+    grants: int
+    released: int
+    expired: int
+    revoked: int
+    held: int
+    unbalanced: int  # accounts whose fence is not the number of their leases
+    dangling: int  # accounts that name a lease there is not
+    overlapping: int  # leases that began before the one before them had ended
+
+    @property
+    def are_whole(self) -> bool:
+        return not (self.unbalanced or self.dangling or self.overlapping)
+
+    def __str__(self) -> str:
+        parts = f"{self.released:,} released + {self.expired:,} expired + {self.revoked:,} revoked + {self.held:,} held"
+        return f"{self.grants:,} grants = {parts}"
+
+
+async def postgres_books(db: Database, organisation: UUID) -> Books:
+    async with db.transaction(organisation) as conn:
+        (row,) = await (await conn.execute(SQL["books"], {"organisation": organisation})).fetchall()
+        cur = conn.cursor(row_factory=scalar_row)
+        await cur.execute(SQL["overlaps"], {"organisation": organisation})
+        grants, released, expired, revoked, held, unbalanced, dangling = row
+        overlapping = int(await cur.fetchone() or 0)
+        return Books(grants, released, expired, revoked, held, unbalanced, dangling, overlapping)
+
+
+class MongoBooks(MongoShelf):
+    """The same out of MongoDB."""
+
+    async def books(self, organisation: UUID) -> Books:
+        await self._carry_all(organisation)
+        async with reachable():
+            ends = {row["_id"]: row async for row in await self._ends.aggregate(_ends(organisation))}
+            accounts = self._accounts.find(
+                {"organisation": organisation, "moved": False}, {"fence": 1, "fence_base": 1, "lease": 1}
+            )
+            counts = dict.fromkeys(("grants", "released", "expired", "revoked", "held", "unbalanced", "overlapping"), 0)
+            async for account in accounts:
+                _count(counts, account, ends.get(account["_id"]))
+            counts["overlapping"] += sum(row["overlapping"] for row in ends.values())
+        return Books(**counts, dangling=0)
+
+
+def _count(counts: dict[str, int], account: Document, ended: Document | None) -> None:
+    grants = account["fence"] - account["fence_base"]
+    held = int(account["lease"] is not None)
+    counts["grants"] += grants
+    counts["held"] += held
+    for how in ("released", "expired", "revoked"):
+        counts[how] += ended[how] if ended else 0
+    counts["unbalanced"] += grants != held + (ended["ends"] if ended else 0)
+    if ended and account["lease"] is not None:
+        counts["overlapping"] += account["lease"]["acquired_at"] < ended["last"]
+
+
+def _ends(organisation: UUID) -> list[Document]:
+    hows = {how: {"$sum": {"$cond": [{"$eq": ["$how", how]}, 1, 0]}} for how in ("released", "expired", "revoked")}
+    before = {
+        "before": {"$shift": {"output": "$ended_at", "by": -1}},
+    }
+    return [
+        {"$match": {"organisation": organisation}},
+        {"$setWindowFields": {"partitionBy": "$resource", "sortBy": {"fence": 1}, "output": before}},
+        {
+            "$group": {
+                "_id": "$resource",
+                "ends": {"$sum": 1},
+                **hows,
+                "last": {"$max": "$ended_at"},
+                "overlapping": {"$sum": {"$cond": [{"$lt": ["$acquired_at", "$before"]}, 1, 0]}},
+            }
+        },
+    ]
