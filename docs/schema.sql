@@ -459,9 +459,6 @@ ALTER TABLE ONLY public.account
 ALTER TABLE ONLY public.account_secret
     ADD CONSTRAINT account_secret_account_fkey FOREIGN KEY (account) REFERENCES public.account(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY public.audit_event
-    ADD CONSTRAINT audit_event_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
-
 ALTER TABLE ONLY public.audit_seal
     ADD CONSTRAINT audit_seal_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
 

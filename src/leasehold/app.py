@@ -8,13 +8,23 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from leasehold import audit, idempotency, openapi, problems, ui
-from leasehold.accounts import AccountHolder, Accounts, AnySlip, MongoPool, Pool, PostgresPool, connect, settle_in
+from leasehold.accounts import (
+    AccountHolder,
+    Accounts,
+    AnySlip,
+    MongoPool,
+    Pool,
+    PostgresPool,
+    WrongStore,
+    connect,
+    settle_in,
+)
 from leasehold.accounts.router import routes as account_routes
 from leasehold.audit.router import routes as audit_routes
 from leasehold.auth import Tokens
 from leasehold.auth.router import routes as token_routes
 from leasehold.background import Background
-from leasehold.db import Database
+from leasehold.db import Database, RollBack
 from leasehold.door import insist
 from leasehold.edge import Edge
 from leasehold.health import Health
@@ -105,14 +115,15 @@ def build(
     app.state.sites = Sites(
         db, {"accounts": accounts.count}, [accounts.explain], lambda whose, slug: accounts.room.freed(whose, [slug])
     )
+    # Looked through in this order for every request: what is called most comes first.
     routers = (
+        lease_routes,
+        account_routes,
+        site_routes,
         health_routes,
         metrics_routes(settings.metrics_public),
         token_routes,
         audit_routes,
-        site_routes,
-        account_routes,
-        lease_routes,
     )
     for router in routers:
         app.include_router(router)
@@ -126,6 +137,17 @@ async def insist_on_store(db: Database, settings: Settings) -> None:
     """Refuse to go on with another store than the one the pools are in; raises WrongStore."""
     async with db.system() as conn:
         await settle_in(conn, settings.pools)
+
+
+async def wrong_store(db: Database, settings: Settings) -> str | None:
+    """Why a server would refuse to start with the store the setting names, if it would; nothing is changed."""
+    try:
+        async with db.system() as conn:
+            await settle_in(conn, settings.pools)
+            raise RollBack
+    except WrongStore as error:
+        return str(error)
+    return None
 
 
 async def organisations(db: Database) -> list[tuple[UUID, str]]:

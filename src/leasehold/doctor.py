@@ -8,15 +8,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import psycopg
+from pymongo import AsyncMongoClient
+from pymongo.errors import PyMongoError
+from pymongo.write_concern import WriteConcern
 
 from leasehold import ui
+from leasehold.accounts import MongoAddressInvalid, connect, missing_indexes
+from leasehold.app import wrong_store
 from leasehold.db import APP_ROLE, Database, WallMissing
 from leasehold.embedded import EmbeddedFailed
-from leasehold.life import CannotStart, database
+from leasehold.keys import bring_back, census, safes
+from leasehold.life import KEY_FILE, CannotStart, database, key_place, keyring
 from leasehold.migrate import missing
+from leasehold.problems import Problem
 from leasehold.settings import Settings
 
 OLDEST_POSTGRES = 150000
+OLDEST_MONGO = (6, 0)
 _DISK_WANTED_BYTES = 1_000_000_000
 # Switched off, each of these loses what was acknowledged when the power goes.
 _DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
@@ -42,7 +50,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
             yield from (check(conn) for check in (_version, _durability))
             yield (schema := _schema(conn))
             if schema.is_well:  # without it the role is not there
-                yield _wall(url)
+                yield (wall := _wall(url))
+                if wall.is_well:
+                    yield from asyncio.run(_pools(settings, url))
     except (CannotStart, EmbeddedFailed) as error:
         yield Finding("database", False, str(error))
 
@@ -100,3 +110,75 @@ def _wall(url: str) -> Finding:
 async def _open(url: str) -> None:
     async with Database(url, pool_size=2):
         pass  # opening looks at the role
+
+
+async def _pools(settings: Settings, url: str) -> list[Finding]:
+    """Where the accounts are, and whether their secrets can be opened."""
+    async with Database(url, pool_size=2) as db:
+        wrong = await wrong_store(db, settings)
+        findings = [Finding("pools", wrong is None, wrong or f"are in {settings.pools}")]
+        if settings.pools == "mongo":
+            findings.append(await _mongo(settings.mongo_url.get_secret_value()))
+        if all(finding.is_well for finding in findings):  # else there is no saying which keys are needed
+            findings.append(await _keys(db, settings))
+    return findings
+
+
+async def _mongo(address: str) -> Finding:
+    if not address:
+        return Finding("mongo", False, "LEASEHOLD_MONGO_URL is empty. Say where it is, as mongodb://host:port/name.")
+    try:
+        client, name = connect(address)
+    except MongoAddressInvalid as error:
+        return Finding("mongo", False, str(error))
+    async with client:
+        try:
+            version = (await client.server_info())["version"]
+            wrong = await _wrong_with_mongo(client, name, version)
+        except PyMongoError as error:
+            return Finding("mongo", False, f"LEASEHOLD_MONGO_URL: MongoDB does not answer ({_reason(error)}).")
+    return Finding("mongo", wrong is None, wrong or f"{version} (6.0 or newer is needed), writes reach a majority")
+
+
+async def _wrong_with_mongo(client: AsyncMongoClient[dict[str, object]], name: str, version: str) -> str | None:
+    hello = await client.admin.command("hello")
+    if "setName" not in hello:
+        return "is no replica set. Start mongod with --replSet, and run rs.initiate() in it once."
+    if not hello.get("isWritablePrimary"):
+        return "is not the primary. Take directConnection out of LEASEHOLD_MONGO_URL, and put replicaSet in."
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_MONGO:
+        return f"{version} is too old: 6.0 or newer is needed."
+    marks = client[name].get_collection("readiness", write_concern=WriteConcern(w="majority", j=True))
+    try:
+        await marks.update_one({"_id": "doctor"}, {"$currentDate": {"at": True}}, upsert=True)
+    except PyMongoError as error:
+        return f"takes no write that reaches a majority ({_reason(error)})."
+    lacking = await missing_indexes(client, name)
+    return f"lacks the indexes {', '.join(lacking)}. A server makes them when it starts." if lacking else None
+
+
+def _reason(error: PyMongoError) -> str:
+    """The first of what it says; what follows describes all there is to know of the servers."""
+    return str(error).split(" (configured", 1)[0].split(", full error", 1)[0][:200]
+
+
+async def _keys(db: Database, settings: Settings) -> Finding:
+    try:
+        async with safes(db, settings) as found:
+            used = await census(found)
+        if not used and not _has_keys(settings):
+            return Finding("keys", True, "none yet, and nothing sealed: `leasehold up` makes one")
+        keys = keyring(settings, may_make=False)
+    except (CannotStart, MongoAddressInvalid, Problem) as error:
+        return Finding("keys", False, str(error))
+    unknown = {key_id: count for key_id, count in used.items() if keys.find(key_id) is None}
+    if unknown:
+        lost = f"{sum(unknown.values()):,} secrets are sealed with {', '.join(sorted(unknown))}, which is not in"
+        return Finding("keys", False, f"{lost} {key_place(settings)}. {bring_back(settings)}")
+    older = used.total() - used[keys.newest.id]
+    left = f", {older:,} of them under an older key" if older else ""
+    return Finding("keys", True, f"{keys.newest.id} seals; {used.total():,} sealed{left}")
+
+
+def _has_keys(settings: Settings) -> bool:
+    return bool(settings.keys.get_secret_value()) or os.path.lexists(settings.data_dir / KEY_FILE)

@@ -102,7 +102,8 @@ def router(tag: str) -> APIRouter:
     return APIRouter(tags=[tag], route_class=Door)
 
 
-def _caller(request: Request) -> Caller:
+# What a route depends on is async although it never waits: the framework sends anything else through a thread.
+async def _caller(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
 

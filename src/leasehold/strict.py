@@ -4,7 +4,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import orjson
-from fastapi import Request
+from fastapi import Request, Response
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from leasehold.ids import show
@@ -23,6 +23,11 @@ class Answer(BaseModel):
     """A response body, made from our own dataclasses."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+def answered(model: BaseModel) -> Response:
+    """An answer as it is sent. For the routes that are called most: returned as it is, a model is made twice."""
+    return Response(model.__pydantic_serializer__.to_json(model), media_type="application/json")
 
 
 # Ids in answers: a UUID inside the house, prefixed text outside.
@@ -60,7 +65,7 @@ async def read_json(request: Request) -> Any:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise _not_json(error) from None
-    _check(value)
+    check(value)
     return value
 
 
@@ -75,7 +80,7 @@ def _not_json(error: orjson.JSONDecodeError) -> InvalidRequest:
     return invalid(fault("body", "", f"This is not JSON (RFC 8259, UTF-8): {error.msg} at byte {error.pos}."))
 
 
-def _check(value: Any) -> None:
+def check(value: Any) -> None:
     """Refuse NUL anywhere (PostgreSQL has no text for it) and nesting no request of ours needs."""
     level = [value]
     for _ in range(MAX_DEPTH):

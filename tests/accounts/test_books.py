@@ -1,6 +1,7 @@
 """The books of leases balance in either store, and a row changed past leasehold is seen."""
 
 from collections.abc import Awaitable, Callable
+from uuid import UUID
 
 import pytest
 
@@ -10,9 +11,14 @@ from tests.contracts.stage import Stage
 Keep = Callable[[], Awaitable[Books]]
 
 
+def organisation_of(stage: Stage) -> UUID:
+    organisation: UUID = stage.home.database.rows("SELECT id FROM organisation")[0][0]
+    return organisation
+
+
 async def books(stage: Stage) -> Books:
     app = stage.home.app
-    (organisation,) = stage.home.database.rows("SELECT id FROM organisation")[0]
+    organisation = organisation_of(stage)
     if app.state.settings.pools == "postgres":
         return await postgres_books(app.state.db, organisation)
     keeper = MongoBooks(*connect(app.state.settings.mongo_url.get_secret_value()))
@@ -48,7 +54,7 @@ async def test_a_lost_end_is_seen(stage: Stage) -> None:
         stage.home.database.run("DELETE FROM lease_end WHERE how = 'revoked'")
     else:
         keeper = MongoBooks(*connect(stage.home.app.state.settings.mongo_url.get_secret_value()))
-        await books(stage)
+        await keeper._carry_all(organisation_of(stage))
         await keeper._ends.delete_one({"how": "revoked"})
         await keeper.close()
 
@@ -62,7 +68,7 @@ async def test_two_leases_at_once_are_seen(stage: Stage) -> None:
         stage.home.database.run("UPDATE lease_end SET ended_at = ended_at + interval '1 hour' WHERE how = 'released'")
     else:
         keeper = MongoBooks(*connect(stage.home.app.state.settings.mongo_url.get_secret_value()))
-        await books(stage)
+        await keeper._carry_all(organisation_of(stage))
         later = [{"$set": {"ended_at": {"$add": ["$ended_at", 3_600_000]}}}]
         await keeper._ends.update_many({"how": "released"}, later)
         await keeper.close()

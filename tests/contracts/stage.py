@@ -115,8 +115,12 @@ class MongoClock:
                 database["accounts"].update_many({name: {"$type": "date"}}, [{"$set": {name: moved[name]}}])
             held = {name: moved[name] for name in inside}
             database["accounts"].update_many({"lease.id": {"$exists": True}}, [{"$set": held}])
-            ended = {name: {"$subtract": [f"${name}", by]} for name in ("acquired_at", "expires_at", "ended_at")}
+            names = ("acquired_at", "expires_at", "ended_at")
+            ended = {name: {"$subtract": [f"${name}", by]} for name in names}
             database["lease_ends"].update_many({}, [{"$set": ended}])
+            one = {name: {"$subtract": [f"$$this.{name}", by]} for name in names}
+            carried = {"$map": {"input": "$ended", "in": {"$mergeObjects": ["$$this", one]}}}
+            database["accounts"].update_many({}, [{"$set": {"ended": carried}}])
 
 
 @dataclass

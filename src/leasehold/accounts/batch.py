@@ -78,7 +78,7 @@ class Work:
     def claims(self) -> list[Claim[Ask]]:
         """Who may be served: at sites that are open, those who wait in other processes included."""
         own = [
-            Claim(replace(ask.wish, is_waiting=ask.wait_seconds > 0 and ask not in self.batch.last), ask)
+            Claim(replace(ask.wish, is_waiting=ask.ticket is not None and ask not in self.batch.last), ask)
             for ask in self.batch.asks
             if self.is_new(ask) and not self.grounds[ask.site].is_paused
         ]

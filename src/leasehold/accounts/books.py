@@ -47,29 +47,32 @@ class MongoBooks(MongoShelf):
     """The same out of MongoDB."""
 
     async def books(self, organisation: UUID) -> Books:
-        await self._carry_all(organisation)
-        async with reachable():
-            ends = {row["_id"]: row async for row in await self._ends.aggregate(_ends(organisation))}
-            accounts = self._accounts.find(
-                {"organisation": organisation, "moved": False}, {"fence": 1, "fence_base": 1, "lease": 1}
-            )
-            counts = dict.fromkeys(("grants", "released", "expired", "revoked", "held", "unbalanced", "overlapping"), 0)
-            async for account in accounts:
+        counts = dict.fromkeys(("grants", "released", "expired", "revoked", "held", "unbalanced", "overlapping"), 0)
+        # Of one moment: what goes on meanwhile is in neither the accounts nor the history.
+        async with reachable(), self._client.start_session(snapshot=True) as session:
+            found = await self._ends.aggregate(_ends(organisation), session=session)
+            ends = {row["_id"]: row async for row in found}
+            shown = {"fence": 1, "fence_base": 1, "lease": 1, "ended": 1}
+            where = {"organisation": organisation, "moved": False}
+            async for account in self._accounts.find(where, shown, session=session):
                 _count(counts, account, ends.get(account["_id"]))
-            counts["overlapping"] += sum(row["overlapping"] for row in ends.values())
         return Books(**counts, dangling=0)
 
 
 def _count(counts: dict[str, int], account: Document, ended: Document | None) -> None:
+    """Add up one account: the ends in the history, those it carries itself, and its lease."""
     grants = account["fence"] - account["fence_base"]
-    held = int(account["lease"] is not None)
+    carried, held = account["ended"], account["lease"] is not None
+    for how in ("released", "expired", "revoked"):
+        counts[how] += (ended[how] if ended else 0) + sum(end["how"] == how for end in carried)
     counts["grants"] += grants
     counts["held"] += held
-    for how in ("released", "expired", "revoked"):
-        counts[how] += ended[how] if ended else 0
-    counts["unbalanced"] += grants != held + (ended["ends"] if ended else 0)
-    if ended and account["lease"] is not None:
-        counts["overlapping"] += account["lease"]["acquired_at"] < ended["last"]
+    counts["unbalanced"] += grants != held + len(carried) + (ended["ends"] if ended else 0)
+    counts["overlapping"] += ended["overlapping"] if ended else 0
+    last = ended["last"] if ended else None
+    for next_ in [*carried, *([account["lease"]] if held else [])]:
+        counts["overlapping"] += last is not None and next_["acquired_at"] < last
+        last = next_.get("ended_at")
 
 
 def _ends(organisation: UUID) -> list[Document]:

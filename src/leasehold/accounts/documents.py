@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from bson import Int64
-from pymongo import ASCENDING, DESCENDING, IndexModel
 
 from leasehold.accounts.batch import Ending, Held
 from leasehold.accounts.machine import Health, Standing, State
@@ -21,56 +20,13 @@ from leasehold.leases import Ended, How, Kind, Lease
 Document = dict[str, Any]
 Pipeline = list[Document]
 
+# An account carries its last ends itself; when it has so many they go to the history. So a release is one write.
+# An end that was no release makes it `pending`: that goes at once, for its holder may ask what it lost.
+ENDS_CARRIED = 8
+
 _BETWEEN = "\x1f"  # between the name and the value of a label; no name contains it
 _NOW = "$$NOW"
 _LIVE: Document = {"$gt": ["$lease.expires_at", _NOW]}
-
-# Those that are used at every grant are partial: they hold what is free, or due, or leased, and nothing else.
-INDEXES = [
-    IndexModel([("organisation", 1), ("site", 1), ("username", 1)], name="name", unique=True),
-    IndexModel(
-        [
-            ("organisation", ASCENDING),
-            ("site", ASCENDING),
-            ("priority", DESCENDING),
-            ("last_leased_at", ASCENDING),
-            ("_id", ASCENDING),
-        ],
-        name="free",
-        partialFilterExpression={"free": True},
-    ),
-    IndexModel(
-        [("organisation", 1), ("site", 1), ("back_at", 1)],
-        name="due",
-        partialFilterExpression={"back_at": {"$type": "date"}},
-    ),
-    # For the reaper, who looks at all sites at once.
-    IndexModel(
-        [("organisation", 1), ("back_at", 1)],
-        name="due_anywhere",
-        partialFilterExpression={"back_at": {"$type": "date"}},
-    ),
-    # Whatever else goes wrong, one lease is on one account.
-    IndexModel(
-        [("lease.id", 1)], name="lease", unique=True, partialFilterExpression={"lease.id": {"$type": "binData"}}
-    ),
-    IndexModel(
-        [("organisation", 1), ("lease.owner", 1)],
-        name="owner",
-        partialFilterExpression={"lease.id": {"$type": "binData"}},
-    ),
-    IndexModel([("lease.once", 1)], name="once", partialFilterExpression={"lease.once": {"$type": "binData"}}),
-    IndexModel([("organisation", 1)], name="pending", partialFilterExpression={"pending": True}),
-    IndexModel([("secret.key_id", 1)], name="key"),
-]
-END_INDEXES = [
-    IndexModel([("organisation", 1), ("resource", 1), ("fence", -1)], name="resource"),
-    IndexModel(
-        [("organisation", 1), ("owner", 1), ("ended_at", 1)],
-        name="lost",
-        partialFilterExpression={"how": {"$in": ["expired", "revoked", "superseded"]}},
-    ),
-]
 
 STATE: Document = {
     "$switch": {
@@ -131,10 +87,24 @@ def wanted(organisation: UUID, wish: Wish) -> Document:
     return filter_
 
 
-def due(organisation: UUID, site: str | None) -> Document:
-    here = {"site": site} if site is not None else {}
+def due(organisation: UUID, at: Sequence[str] | None) -> Document:
+    """What is worth another look, at these sites or anywhere."""
+    here = {"site": {"$in": list(at)}} if at is not None else {}
     later = {"back_at": {"$type": "date"}, "$expr": {"$lte": ["$back_at", _NOW]}}
     return {"organisation": organisation, **here, "moved": False, **later}
+
+
+def free(organisation: UUID, kinds: Sequence[tuple[Wish, int]], collection: str) -> Pipeline:
+    """Free accounts of each kind, so many of each, in one question."""
+    shown = {"site": 1, "labels": 1, "priority": 1, "last_leased_at": 1}
+
+    def one(wish: Wish, count: int) -> Pipeline:
+        order = {"priority": -1, "last_leased_at": 1, "_id": 1}
+        match = {"$match": {**wanted(organisation, wish), "free": True}}
+        return [match, {"$sort": order}, {"$limit": count}, {"$project": shown}]
+
+    first, *others = [one(*kind) for kind in kinds]
+    return [*first, *({"$unionWith": {"coll": collection, "pipeline": other}} for other in others)]
 
 
 def renewal(ttl_seconds: int | None, max_age_s: int) -> Pipeline:
@@ -148,15 +118,16 @@ def renewable(organisation: UUID, lease: UUID) -> Document:
     return {"organisation": organisation, "lease.id": lease, "moved": False, "$expr": _LIVE}
 
 
-def grant(lease: Mapping[str, Any], ttl_seconds: int) -> Pipeline:
-    """The fence grows with every grant, in the update that makes it."""
-    until = {"$add": [_NOW, ttl_seconds * 1000]}
-    # What callers say stands as it is: `$literal`, or a name with a dollar in it would be a question.
-    held = {name: {"$literal": value} for name, value in lease.items()}
-    return [
+def grants(organisation: UUID, wanted: Sequence[Document]) -> tuple[Document, Pipeline]:
+    """One update for many grants: each free account gets what `wanted` says for it, and its fence grows."""
+    until = {"$add": [_NOW, {"$multiply": ["$slip.ttl_seconds", 1000]}]}
+    held = ("id", "owner", "token", "job_id", "once", "digest", "ttl_seconds")
+    where = {"_id": {"$in": [slip["account"] for slip in wanted]}, "organisation": organisation}
+    return {**where, "free": True, "moved": False}, [
+        {"$set": {"slip": _slip(wanted)}},
         {
             "$set": {
-                "lease": {**held, "ttl_seconds": ttl_seconds, "acquired_at": _NOW, "expires_at": until},
+                "lease": {**{name: f"$slip.{name}" for name in held}, "acquired_at": _NOW, "expires_at": until},
                 "fence": {"$add": ["$fence", 1]},
                 "last_leased_at": _NOW,
                 "back_at": until,
@@ -164,54 +135,109 @@ def grant(lease: Mapping[str, Any], ttl_seconds: int) -> Pipeline:
                 "rev": {"$add": ["$rev", 1]},
             }
         },
+        {"$unset": "slip"},
     ]
 
 
-def grantable(organisation: UUID, account: UUID) -> Document:
-    return {"_id": account, "organisation": organisation, "free": True, "moved": False}
-
-
-def endable(organisation: UUID, held: Held, rev: int, how: How) -> Document:
-    """The lease and its time are in the filter: a release needs a live lease, an expiry one that ran out."""
-    filter_: Document = {"_id": held.account, "organisation": organisation, "lease.id": held.lease, "rev": rev}
-    if how is How.RELEASED:
-        filter_["$expr"] = _LIVE
-    elif how is How.EXPIRED:
-        filter_["$expr"] = {"$lte": ["$lease.expires_at", _NOW]}
-    return {**filter_, "moved": False}
-
-
-def end(ending: Ending, by: UUID) -> Pipeline:
-    """End the lease, book how, and leave the account as the verdict says. `by` marks whose doing it was."""
-    health, rest_s = ending.verdict.health, ending.verdict.rest_s
-    ended_at: object = "$lease.expires_at" if ending.how is How.EXPIRED else _NOW
-    until = {"$add": [ended_at, rest_s * 1000]} if rest_s else None
-    lies_ahead = {"$gt": [until, _NOW]} if rest_s else False
-    is_active = health.standing is Standing.ACTIVE
-    later = {"$cond": [lies_ahead, until, None]} if rest_s else None
-    said = {"outcome": ending.outcome, "reason": ending.reason}
-    booked = {
-        **{name: f"$lease.{name}" for name in ("id", "owner", "token", "job_id", "acquired_at", "expires_at", "once")},
-        "fence": "$fence",
-        "site": "$site",
-        "ended_at": ended_at,
-        "how": str(ending.how),
+def slip(held: Held, rev: int, ending: Ending, by: UUID) -> Document:
+    """What an update needs to know to end one lease; `by` marks whose doing it was."""
+    return {
+        "account": held.account,
+        "lease": held.lease,
+        "rev": rev,
         "by": by,
-        **{name: {"$literal": value} for name, value in said.items()},
+        "how": str(ending.how),
+        "outcome": ending.outcome,
+        "reason": ending.reason,
+        "rest_ms": ending.verdict.rest_s * 1000,
+        **_health(ending.verdict.health),
     }
-    change: Document = {
-        **{name: {"$literal": value} for name, value in _health(health).items()},
-        "ended": {"$concatArrays": ["$ended", [booked]]},
-        "pending": True,
-        "cooling_until": later if is_active else None,
-        "back_at": later if is_active else (until if health.standing is Standing.BLOCKED else None),
-        "updated_at": _NOW,
-        "rev": {"$add": ["$rev", 1]},
+
+
+def ends(organisation: UUID, slips: Sequence[Document]) -> tuple[Document, Pipeline]:
+    """One update for many ends: book how, and leave each account as its verdict says.
+
+    The lease and its time are in the filter: a release needs a live lease, an expiry one that ran out.
+    """
+    allowed = {
+        "$and": [
+            {"$eq": ["$lease.id", "$$slip.lease"]},
+            {"$eq": ["$rev", "$$slip.rev"]},
+            {"$or": [{"$ne": ["$$slip.how", How.RELEASED]}, _LIVE]},
+            {"$or": [{"$ne": ["$$slip.how", How.EXPIRED]}, {"$lte": ["$lease.expires_at", _NOW]}]},
+        ]
     }
-    if ending.outcome is not None:
-        change |= {"last_outcome": ending.outcome, "last_outcome_at": _NOW}
-    # The second step sees what the first left: nothing is free that rests or was set aside.
-    return [{"$set": change}, {"$set": {"lease": None, "free": _is_free(without_lease=True)}}]
+    where = {
+        "_id": {"$in": [slip["account"] for slip in slips]},
+        "organisation": organisation,
+        "moved": False,
+        "$expr": {"$let": {"vars": {"slip": _slip(slips)}, "in": allowed}},
+    }
+    return where, [{"$set": {"slip": _slip(slips)}}, *_END, {"$unset": "slip"}]
+
+
+def _slip(slips: Sequence[Document]) -> Document:
+    """The one of the slips that is about this document. What callers said in it stands as it is."""
+    mine = {"$eq": ["$$this.account", "$_id"]}
+    return {"$first": {"$filter": {"input": {"$literal": list(slips)}, "cond": mine}}}
+
+
+_BOOKED: Document = {
+    **{name: f"$lease.{name}" for name in ("id", "owner", "token", "job_id", "acquired_at", "expires_at")},
+    **{name: f"$slip.{name}" for name in ("ended_at", "how", "outcome", "reason", "by")},
+    "fence": "$fence",
+    "site": "$site",
+}
+_HEALTH = (
+    "standing",
+    "blocked_reason",
+    "consecutive_failures",
+    "unclean_ends",
+    "on_probation",
+    "needs_login",
+    "before_penalty",
+)
+_IS_ACTIVE: Document = {"$eq": ["$slip.standing", Standing.ACTIVE]}
+_IS_BLOCKED: Document = {"$eq": ["$slip.standing", Standing.BLOCKED]}
+# Each step sees what the one before left.
+_END: Pipeline = [
+    {"$set": {"slip.ended_at": {"$cond": [{"$eq": ["$slip.how", How.EXPIRED]}, "$lease.expires_at", _NOW]}}},
+    {
+        "$set": {
+            "slip.until": {
+                "$cond": [{"$gt": ["$slip.rest_ms", 0]}, {"$add": ["$slip.ended_at", "$slip.rest_ms"]}, None]
+            }
+        }
+    },
+    {"$set": {"slip.later": {"$cond": [{"$gt": ["$slip.until", _NOW]}, "$slip.until", None]}}},
+    {
+        "$set": {
+            **{name: f"$slip.{name}" for name in _HEALTH},
+            "ended": {"$concatArrays": ["$ended", [_BOOKED]]},
+            "pending": {"$or": ["$pending", {"$ne": ["$slip.how", How.RELEASED]}]},
+            "cooling_until": {"$cond": [_IS_ACTIVE, "$slip.later", None]},
+            "back_at": {
+                "$switch": {
+                    "branches": [
+                        {"case": _IS_ACTIVE, "then": "$slip.later"},
+                        {"case": _IS_BLOCKED, "then": "$slip.until"},
+                    ],
+                    "default": None,
+                }
+            },
+            "last_outcome": {"$ifNull": ["$slip.outcome", "$last_outcome"]},
+            "last_outcome_at": {"$cond": [{"$eq": ["$slip.outcome", None]}, "$last_outcome_at", _NOW]},
+            "updated_at": _NOW,
+            "rev": {"$add": ["$rev", 1]},
+        }
+    },
+    {
+        "$set": {
+            "lease": None,
+            "free": {"$and": [{"$eq": ["$standing", Standing.ACTIVE]}, {"$eq": ["$cooling_until", None]}]},
+        }
+    },
+]
 
 
 def mend(health: Health, **more: Any) -> Pipeline:
@@ -223,12 +249,8 @@ def mend(health: Health, **more: Any) -> Pipeline:
         "updated_at": _NOW,
         "rev": {"$add": ["$rev", 1]},
     }
-    return [{"$set": change}, {"$set": {"free": _is_free()}}]
-
-
-def _is_free(*, without_lease: bool = False) -> Document:
-    open_ = [{"$eq": ["$standing", Standing.ACTIVE]}, {"$eq": ["$cooling_until", None]}]
-    return {"$and": open_ if without_lease else [*open_, {"$eq": ["$lease", None]}]}
+    is_free = [{"$eq": ["$standing", Standing.ACTIVE]}, {"$eq": ["$cooling_until", None]}, {"$eq": ["$lease", None]}]
+    return [{"$set": change}, {"$set": {"free": {"$and": is_free}}}]
 
 
 def _health(health: Health) -> Document:

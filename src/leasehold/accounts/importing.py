@@ -71,9 +71,14 @@ def _header_fault(header: list[str]) -> str | None:
     missing = [name for name in ("site", "username") if name not in header]
     if missing:
         return f"The first line must name the columns; {' and '.join(missing)} is missing."
-    if len(set(header)) != len(header):
+    if len({_column(name) for name in header}) != len(header):
         return "The first line names a column twice."
     return None
+
+
+def _column(name: str) -> str:
+    """What a column is in full: `password` and `secret.password` are the same."""
+    return name if name in _OWN or name.startswith((_LABEL, _SECRET)) else _SECRET + name
 
 
 def _row(number: int, header: list[str], row: list[str]) -> Line:

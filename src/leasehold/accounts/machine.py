@@ -74,8 +74,7 @@ class Verdict:
 
 def _settled(before: Health, verdict: Verdict) -> Verdict:
     # Who was set aside while it was in use stays so: no rest of a lease brings it back.
-    stays_aside = before.standing is not Standing.ACTIVE and verdict.health.standing is before.standing
-    return Verdict(verdict.health) if stays_aside else verdict
+    return verdict if before.standing is Standing.ACTIVE else Verdict(verdict.health)
 
 
 def released(health: Health, rules: Rules, report: Report) -> Verdict:
@@ -95,8 +94,12 @@ def _released(health: Health, rules: Rules, report: Report) -> Verdict:
 
 
 def _failed(health: Health, rules: Rules, report: Report) -> Verdict:
-    if health.on_probation:
+    if health.on_probation and health.standing is Standing.ACTIVE:
         return _blocked(health, rules, replace(report, reason="failed on probation"))
+    return _climbed(health, rules)
+
+
+def _climbed(health: Health, rules: Rules) -> Verdict:
     rung = min(health.consecutive_failures + 1, len(LADDER_S) - 1)
     return Verdict(replace(health, consecutive_failures=rung), max(LADDER_S[rung], rules.cooldown_seconds))
 
@@ -105,7 +108,7 @@ def _rate_limited(health: Health, rules: Rules, report: Report) -> Verdict:
     # Who knows when the site will take it again is believed; else it climbs like any failure.
     if report.cooldown_seconds is not None:
         return Verdict(health, max(report.cooldown_seconds, rules.cooldown_seconds))
-    return _failed(replace(health, on_probation=False), rules, report)
+    return _climbed(health, rules)
 
 
 def _blocked(health: Health, rules: Rules, report: Report) -> Verdict:
@@ -163,7 +166,9 @@ def set_by_operator(health: Health, wanted: Standing, reason: str | None) -> Hea
     if wanted is Standing.ACTIVE:
         if health.standing is Standing.BLOCKED:
             return on_probation(health)
-        return replace(health, standing=wanted, blocked_reason=None, unclean_ends=0)
+        # The streak of one that was set aside ends here: forgiving it must not undo this word.
+        kept = health.before_penalty if health.standing is Standing.ACTIVE else None
+        return replace(health, standing=wanted, blocked_reason=None, unclean_ends=0, before_penalty=kept)
     blocked_reason = (reason or "blocked by an operator") if wanted is Standing.BLOCKED else None
     return replace(health, standing=wanted, blocked_reason=blocked_reason, before_penalty=None)
 

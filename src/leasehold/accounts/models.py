@@ -258,6 +258,8 @@ class Offer:
 
     grants: list[tuple[Grant, Mapping[str, Any]]]
     waiting: Waiting | None
+    # Under which key it was asked for.
+    once: Once | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from leasehold.accounts import documents, machine, notes, outlook, store
 from leasehold.accounts.batch import moving
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
-from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground, Outlook, Wish
+from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground, Outlook
 from leasehold.accounts.mongo_ends import ROUNDS, Books, MongoEnds
 from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch, Done
@@ -33,8 +33,6 @@ from leasehold.problems import IdempotencyMismatch, Problem
 from leasehold.vault import Vault
 
 log = logs.get(__name__)
-
-_ORDER = [("priority", -1), ("last_leased_at", 1), ("_id", 1)]
 
 
 class MongoPool(MongoEnds):
@@ -91,8 +89,8 @@ class MongoPool(MongoEnds):
             for document in await self._seen({**wanted, "moved": False}):
                 work.held[document["lease"]["id"]] = documents.read_held(document)
                 work.revs[document["_id"]] = document["rev"]
-        for site in at:
-            self._read_due(work, await self._find_due(organisation, site))
+        if at:
+            self._read_due(work, await self._find_due(organisation, at))
         grounds = sorted({*at, *(held.site for held in work.held.values())})
         work.grounds = await self._grounds(conn, organisation, grounds)
         work.due = [held for held in work.due if held.site in work.grounds]
@@ -130,38 +128,33 @@ class MongoPool(MongoEnds):
     async def _pick(self, work: Books, claims: Sequence[Any]) -> dict[str, list[Candidate]]:
         """Free accounts of each wanted kind: higher priority first, then longest idle."""
         wanted = [kind for kinds in needs(claims).values() for kind in kinds]
-        found = await asyncio.gather(*(self._free(work.organisation, wish, count) for wish, count in wanted))
+        if not wanted:
+            return {}
         by_site: dict[str, dict[UUID, Document]] = {}
-        for some in found:
-            for document in some:
-                by_site.setdefault(document["site"], {})[document["_id"]] = document
+        question = documents.free(work.organisation, wanted, self._accounts.name)
+        async for document in await self._accounts.aggregate(question):
+            by_site.setdefault(document["site"], {})[document["_id"]] = document
         return {
             site: [documents.read_candidate(document) for document in sorted(several.values(), key=_turn)]
             for site, several in by_site.items()
         }
 
-    async def _free(self, organisation: UUID, wish: Wish, count: int) -> list[Document]:
-        where = documents.wanted(organisation, wish) | {"free": True}
-        seen = {"site": 1, "labels": 1, "priority": 1, "last_leased_at": 1}
-        return await self._accounts.find(where, seen).sort(_ORDER).limit(count).to_list()
-
     async def _grant(self, work: Books, given: Sequence[tuple[Ask, list[Candidate]]]) -> list[Ask]:
         """Try to take each; returns the asks for which somebody else was quicker. They keep nothing."""
         tries = {ask: [(one.id, new_id(Kind.ACCOUNT)) for one in found] for ask, found in given}
         capped: dict[str, list[Ask]] = {}
-        writes = []
+        slips = []
         for ask, wanted in tries.items():
             work.granted += [lease for _, lease in wanted]
             if work.grounds[ask.site].cap is None:
-                writes += _grants(work.organisation, ask, wanted)
+                slips += _slips(ask, wanted)
             else:
                 capped.setdefault(ask.site, []).append(ask)
-        if writes:
-            await self._accounts.bulk_write(writes, ordered=False)
+        if slips:
+            await self._accounts.update_many(*documents.grants(work.organisation, slips), hint="_id_")
         for site, asks in capped.items():
             await self._grant_capped(work, work.grounds[site], {ask: tries[ask] for ask in asks})
-        ids = [lease for wanted in tries.values() for _, lease in wanted]
-        won = await self._won(work.organisation, ids)
+        won = await self._won(work.organisation, dict(pair for wanted in tries.values() for pair in wanted))
         beaten = []
         for ask, wanted in tries.items():
             grants = [won[lease] for _, lease in wanted if lease in won]
@@ -181,23 +174,34 @@ class MongoPool(MongoEnds):
             gate = {"organisation": work.organisation, "site": ground.slug}
             await self._gates.update_one({"_id": gate}, {"$inc": {"passed": 1}}, upsert=True, session=session)
             room = (ground.cap or 0) - await self._live_at(work.organisation, ground.slug, session=session)
-            writes: list[UpdateOne] = []
+            slips: list[Document] = []
             for ask, pairs in wanted:
                 if len(pairs) <= room:
                     room -= len(pairs)
-                    writes += _grants(work.organisation, ask, pairs)
-            if writes:
-                await self._accounts.bulk_write(writes, ordered=False, session=session)
+                    slips += _slips(ask, pairs)
+            if slips:
+                await self._accounts.update_many(
+                    *documents.grants(work.organisation, slips), hint="_id_", session=session
+                )
 
         async with self._client.start_session() as session:
             await session.with_transaction(
                 pass_gate, write_concern=self._accounts.write_concern, max_commit_time_ms=5000
             )
 
-    async def _won(self, organisation: UUID, ids: Sequence[UUID]) -> dict[UUID, Grant]:
-        if not ids:
+    async def _won(self, organisation: UUID, tried: Mapping[UUID, UUID]) -> dict[UUID, Grant]:
+        """Of the leases that were tried for these accounts, those that are there."""
+        if not tried:
             return {}
-        found = await self._seen({"organisation": organisation, "lease.id": {"$in": list(ids)}})
+        found = await self._seen({"_id": {"$in": list(tried)}, "organisation": organisation})
+        return {
+            document["lease"]["id"]: documents.read_grant(document)
+            for document in found
+            if document["is_live"] and document["lease"]["id"] == tried[document["_id"]]
+        }
+
+    async def _held(self, organisation: UUID, ids: Sequence[UUID]) -> dict[UUID, Grant]:
+        found = await self._seen({"organisation": organisation, "lease.id": {"$in": list(ids)}, "moved": False})
         return {document["lease"]["id"]: documents.read_grant(document) for document in found if document["is_live"]}
 
     async def _note(self, conn: Conn, work: Books, unmet: Sequence[Ask]) -> None:
@@ -244,6 +248,7 @@ class MongoPool(MongoEnds):
         for ask in work.batch.asks:
             if ask.once and ask.once in work.repeats:
                 work.done.granted[ask] = await self._made_before(work, work.repeats[ask.once])
+                work.done.repeated.add(ask)
             elif ask.site not in work.grounds:
                 work.done.granted[ask] = unknown_site()
                 if ask.once:
@@ -253,7 +258,7 @@ class MongoPool(MongoEnds):
         if isinstance(made, Problem):
             return made
         ids = [UUID(hex=lease) for lease in made.split()]
-        found = await self._won(work.organisation, ids)
+        found = await self._held(work.organisation, ids)
         if ended := [lease for lease in ids if lease not in found]:
             return (await self._why_not(work.organisation, ended))[ended[0]]
         return [found[lease] for lease in ids]
@@ -310,14 +315,13 @@ class MongoPool(MongoEnds):
                 await self._give_back(work.organisation, work.granted)
 
 
-def _grants(organisation: UUID, ask: Ask, wanted: Sequence[tuple[UUID, UUID]]) -> list[UpdateOne]:
+def _slips(ask: Ask, wanted: Sequence[tuple[UUID, UUID]]) -> list[Document]:
+    """What an update needs to know to grant each of these accounts."""
     shared: Document = {"owner": ask.owner, "token": ask.caller.token, "job_id": ask.job_id}
+    shared["ttl_seconds"] = ask.ttl_seconds
     if ask.once:
         shared |= {"once": _mark(ask.once), "digest": ask.once.body_digest}
-    return [
-        UpdateOne(documents.grantable(organisation, account), documents.grant({"id": lease, **shared}, ask.ttl_seconds))
-        for account, lease in wanted
-    ]
+    return [{"account": account, "id": lease, **shared} for account, lease in wanted]
 
 
 def _mark(once: Once) -> bytes:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from pymongo import UpdateOne
+from pymongo import UpdateMany, UpdateOne
 
 from leasehold import audit, logs
 from leasehold.accounts import documents, machine, notes, store
@@ -24,6 +24,8 @@ log = logs.get(__name__)
 DUE_AT_ONCE = 100
 # How often a batch starts again because somebody else was quicker; then the rest is told that nothing was free.
 ROUNDS = 4
+# Ends are carried some at a time.
+_CARRY_AFTER_S = 0.5
 
 
 @dataclass(slots=True)
@@ -50,18 +52,18 @@ class MongoEnds(MongoRecords):
             work = Books(organisation, Batch())
             async with self._db.transaction(organisation) as conn, reachable():
                 await self._refuse_moved(conn)
-                self._read_due(work, await self._find_due(organisation, site))
+                self._read_due(work, await self._find_due(organisation, None if site is None else [site]))
                 at = sorted({held.site for held in work.due})
                 work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
                 endings, ended = await self._settle(work)
                 await audit.record_many(conn, list(notes.of_ends(organisation, endings, ended, ())))
             settled += work.done.expired
             if len(work.due) < DUE_AT_ONCE:
-                await self._carry_all(organisation)
+                await self._carry_pending(organisation)
                 return settled
 
-    async def _find_due(self, organisation: UUID, site: str | None) -> list[Document]:
-        return await self._seen(documents.due(organisation, site), {"$sort": {"back_at": 1}}, limit=DUE_AT_ONCE)
+    async def _find_due(self, organisation: UUID, at: Sequence[str] | None) -> list[Document]:
+        return await self._seen(documents.due(organisation, at), limit=DUE_AT_ONCE)
 
     def _read_due(self, work: Books, found: Iterable[Document]) -> None:
         for document in found:
@@ -72,7 +74,7 @@ class MongoEnds(MongoRecords):
         """Renew what is to be renewed, end what is given back, taken away or run out, put back what has rested."""
         organisation = work.organisation
         rested = work.rested()
-        writes = [*self._renewals(work)]
+        writes: list[UpdateOne | UpdateMany] = [*self._renewals(work)]
         writes += [
             UpdateOne(_as_read(work, account) | {"lease": None}, documents.mend(health))
             for account, health in rested.items()
@@ -86,13 +88,12 @@ class MongoEnds(MongoRecords):
         for _ in range(ROUNDS):
             open_ = {ending.lease: ending for ending in work.endings() if ending.lease not in settled}
             holders = {held.lease: held for held in (*work.held.values(), *work.due) if held.lease in open_}
-            writes += [
-                UpdateOne(
-                    documents.endable(organisation, holders[lease], work.revs[holders[lease].account], ending.how),
-                    documents.end(ending, work.id),
-                )
-                for lease, ending in open_.items()
-            ]
+            if open_:
+                slips = [
+                    documents.slip(holders[lease], work.revs[holders[lease].account], ending, work.id)
+                    for lease, ending in open_.items()
+                ]
+                writes.append(UpdateMany(*documents.ends(organisation, slips), hint="_id_"))
             if writes:
                 await self._accounts.bulk_write(writes, ordered=False)
             writes = []
@@ -184,7 +185,7 @@ class MongoEnds(MongoRecords):
             return {}
         where = {"_id": {"$in": list(missing)}, "organisation": organisation}
         ended = [documents.read_ended(document) async for document in self._ends.find(where)]
-        carried = {"organisation": organisation, "pending": True, "ended.id": {"$in": list(missing)}}
+        carried = {"organisation": organisation, "ended.id": {"$in": list(missing)}}
         async for carrier in self._accounts.find(carried):
             ended += [documents.read_ended(end) for end in documents.booked(carrier)]
         return {one.id: one for one in ended if one.id in missing}
@@ -198,25 +199,29 @@ class MongoEnds(MongoRecords):
         return {lease: why_not(lease, past.get(lease), None, is_present=lease in present) for lease in missing}
 
     async def _give_back(self, organisation: UUID, granted: Sequence[UUID]) -> None:
-        if not granted:
-            return
-        books = Books(organisation, Batch())
+        """As if these leases had not been: nobody ever learned of them."""
+        slips = []
         for document in await self._seen({"organisation": organisation, "lease.id": {"$in": list(granted)}}):
             held = documents.read_held(document)
-            ending = Ending(
-                document["lease"]["id"], How.RELEASED, machine.undelivered(held.health), reason=NEVER_DELIVERED
-            )
-            where = documents.endable(organisation, held, document["rev"], How.RELEASED)
-            await self._accounts.update_one(where, documents.end(ending, books.id))
+            verdict = machine.undelivered(held.health)
+            ending = Ending(document["lease"]["id"], How.RELEASED, verdict, reason=NEVER_DELIVERED)
+            slips.append(documents.slip(held, document["rev"], ending, uuid7()))
+        if slips:
+            await self._accounts.update_many(*documents.ends(organisation, slips))
 
     def _carry_soon(self, carriers: Iterable[Document]) -> None:
         """Ends go into the history behind the answers' back; until then their accounts carry them."""
-        self._to_carry |= {document["_id"]: document for document in carriers}
+        self._to_carry |= {
+            document["_id"]: document
+            for document in carriers
+            if document["pending"] or len(document["ended"]) >= documents.ENDS_CARRIED
+        }
         if self._to_carry and (self._carrying is None or self._carrying.done()):
             self._carrying = asyncio.create_task(self._carry_on(), name="carry-ends")
 
     async def _carry_on(self) -> None:
         while self._to_carry:
+            await asyncio.sleep(_CARRY_AFTER_S)
             carriers, self._to_carry = list(self._to_carry.values()), {}
             try:
                 async with reachable():

@@ -55,6 +55,10 @@ class MongoRecords(MongoShelf):
         self._vault = vault
         self._max_age_s = max_age_s
 
+    async def insist(self, organisation: UUID) -> None:
+        async with self._db.transaction(organisation) as conn:
+            await self._refuse_moved(conn)
+
     async def create(self, caller: Caller, new: NewAccount, once: Once | None) -> Account:
         organisation, account = caller.organisation, uuid7()
         async with self._db.transaction(organisation) as conn:
@@ -275,7 +279,7 @@ class MongoRecords(MongoShelf):
         return Beaten(renewed, sorted(lost - set(renewed)))
 
     async def _lost(self, caller: Caller, owner: str) -> list[Ended]:
-        await self._carry_all(caller.organisation)
+        await self._carry_pending(caller.organisation)
         how = {"how": {"$in": ["expired", "revoked", "superseded"]}}
         where = {"organisation": caller.organisation, "owner": owner, "token": caller.token, **how}
         recent = {"$expr": {"$gt": ["$ended_at", {"$subtract": ["$$NOW", _LOST_WITHIN_MS]}]}}
@@ -287,7 +291,7 @@ class MongoRecords(MongoShelf):
         return [document["lease"]["id"] for document in found if document["is_live"]]
 
     async def live(self, organisation: UUID, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
-        where: Document = {"organisation": organisation, "moved": False, "lease.id": {"$type": "binData"}, **_LIVE}
+        where: Document = {"organisation": organisation, "moved": False, "lease.id": {"$exists": True}, **_LIVE}
         where |= {"site": which.site} if which.site is not None else {}
         where |= {"lease.owner": which.owner} if which.owner is not None else {}
         if after is not None:
@@ -297,7 +301,7 @@ class MongoRecords(MongoShelf):
             return [documents.read_lease(document) async for document in found]
 
     async def history(self, organisation: UUID, account: UUID, before: int | None, limit: int) -> list[Ended]:
-        await self._carry_all(organisation)
+        await self._carry_found({"_id": account, "organisation": organisation, "ended.id": {"$exists": True}})
         where: Document = {"organisation": organisation, "resource": account}
         where |= {"fence": {"$lt": before}} if before is not None else {}
         async with reachable():

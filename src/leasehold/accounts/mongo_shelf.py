@@ -4,18 +4,22 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from uuid import UUID
 
-from pymongo import AsyncMongoClient, UpdateOne
+from pymongo import AsyncMongoClient, ReadPreference
 from pymongo.asynchronous.collection import AsyncCollection
-from pymongo.errors import ConfigurationError, DuplicateKeyError, PyMongoError
+from pymongo.errors import BulkWriteError, ConfigurationError, DuplicateKeyError, PyMongoError
 from pymongo.write_concern import WriteConcern
 
-from leasehold.accounts import documents
+from leasehold.accounts import documents, indexes
 from leasehold.accounts.documents import Document
 from leasehold.problems import Unavailable
 
 
 class MongoAddressInvalid(Exception):
     """The address of MongoDB cannot be read. The message quotes nothing of it: a piece could be the password."""
+
+
+_DUPLICATE = 11000
+_CARRIED_AT_ONCE = 500
 
 
 def connect(url: str) -> tuple[AsyncMongoClient[Document], str]:
@@ -34,7 +38,7 @@ def connect(url: str) -> tuple[AsyncMongoClient[Document], str]:
 
 async def missing_indexes(client: AsyncMongoClient[Document], name: str) -> list[str]:
     """Of the indexes there must be, those that are not there."""
-    wanted = {"accounts": documents.INDEXES, "lease_ends": documents.END_INDEXES}
+    wanted = {"accounts": indexes.INDEXES, "lease_ends": indexes.END_INDEXES}
     lacking = []
     for collection, indexes in wanted.items():
         there = await client[name][collection].index_information()
@@ -60,7 +64,10 @@ class MongoShelf:
 
     def __init__(self, client: AsyncMongoClient[Document], name: str) -> None:
         self._client = client
-        database = client.get_database(name, write_concern=WriteConcern(w="majority", j=True))
+        # Whatever the address asks for: a decision is made by the primary alone.
+        database = client.get_database(
+            name, write_concern=WriteConcern(w="majority", j=True), read_preference=ReadPreference.PRIMARY
+        )
         self._accounts: AsyncCollection[Document] = database["accounts"]
         self._ends: AsyncCollection[Document] = database["lease_ends"]
         self._gates: AsyncCollection[Document] = database["gates"]
@@ -68,8 +75,8 @@ class MongoShelf:
     async def open(self) -> None:
         """Make the indexes there must be."""
         async with reachable():
-            await self._accounts.create_indexes(documents.INDEXES)
-            await self._ends.create_indexes(documents.END_INDEXES)
+            await self._accounts.create_indexes(indexes.INDEXES)
+            await self._ends.create_indexes(indexes.END_INDEXES)
 
     async def close(self) -> None:
         await self._client.close()
@@ -85,20 +92,29 @@ class MongoShelf:
         ends = [end for carrier in carriers for end in documents.booked(carrier)]
         if not ends:
             return
-        writes = [UpdateOne({"_id": end["_id"]}, {"$setOnInsert": end}, upsert=True) for end in ends]
-        await self._ends.bulk_write(writes, ordered=False)
-        emptied = [
-            UpdateOne({"_id": carrier["_id"]}, _without([end["id"] for end in carrier["ended"]]))
-            for carrier in carriers
-        ]
-        await self._accounts.bulk_write(emptied, ordered=False)
+        try:
+            await self._ends.insert_many(ends, ordered=False)
+        except BulkWriteError as error:
+            if any(fault["code"] != _DUPLICATE for fault in error.details["writeErrors"]):
+                raise
+        ids = [end["_id"] for end in ends]
+        await self._accounts.update_many({"_id": {"$in": [carrier["_id"] for carrier in carriers]}}, _without(ids))
+
+    async def _carry_pending(self, organisation: UUID) -> None:
+        """Take over what somebody may look for by its holder."""
+        await self._carry_found({"organisation": organisation, "pending": True})
 
     async def _carry_all(self, organisation: UUID) -> None:
+        """Take over everything, so that the history is all there is."""
+        await self._carry_found({"organisation": organisation, "ended.id": {"$exists": True}})
+
+    async def _carry_found(self, where: Document) -> None:
         async with reachable():
-            carriers = await self._accounts.find({"organisation": organisation, "pending": True}).to_list()
-            await self._carry(carriers)
+            while carriers := await self._accounts.find(where).limit(_CARRIED_AT_ONCE).to_list():
+                await self._carry(carriers)
 
 
 def _without(ended: Sequence[UUID]) -> list[Document]:
     rest = {"$filter": {"input": "$ended", "cond": {"$not": [{"$in": ["$$this.id", list(ended)]}]}}}
-    return [{"$set": {"ended": rest}}, {"$set": {"pending": {"$gt": [{"$size": "$ended"}, 0]}}}]
+    lost = {"$filter": {"input": "$ended", "cond": {"$ne": ["$$this.how", "released"]}}}
+    return [{"$set": {"ended": rest}}, {"$set": {"pending": {"$gt": [{"$size": lost}, 0]}}}]

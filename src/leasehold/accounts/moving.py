@@ -100,6 +100,9 @@ async def move(
 ) -> bool:
     """Bring the pools of everybody to a store, or go on with that; False when they are there already."""
     async with db.system() as conn:
+        now, moving_to = await store.where(conn)
+        if moving_to not in (None, to):
+            raise MoveFailed(f"A move from {now} to {moving_to} is under way. Finish it first: --to {moving_to}.")
         if await store.begin_move(conn, to) is None:
             return False
     source, target = places["postgres" if to == "mongo" else "mongo"], places[to]

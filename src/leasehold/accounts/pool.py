@@ -58,6 +58,8 @@ class Done:
     # When the next account of a site is worth another look.
     next_back_s: dict[str, float] = field(default_factory=dict)
     expired: int = 0
+    # Asks that were told what they were granted before.
+    repeated: set[Ask] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,9 @@ class Pool(Protocol):
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
         """Serve a batch: ends first, then renewals, then asks."""
+
+    async def insist(self, organisation: UUID) -> None:
+        """Refuse with PoolsMoving when the accounts are in another store, or on their way there."""
 
     async def settle(self, organisation: UUID, site: str | None) -> int:
         """Book what ran out; returns how many leases that were. Nothing else depends on its being called."""

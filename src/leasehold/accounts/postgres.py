@@ -6,7 +6,7 @@ from uuid import UUID
 
 from leasehold import audit, idempotency, leases, sites
 from leasehold.accounts import machine, notes, outlook, store
-from leasehold.accounts.batch import Settled, Work, given_back, why_not
+from leasehold.accounts.batch import Settled, Work, given_back, moving, why_not
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Outlook, Wish
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.records import Records, unknown_site
@@ -135,6 +135,9 @@ class PostgresPool(Records):
                 made = await store.read_grants(grants)
                 for ask in served:
                     done.granted[ask] = [made[lease] for asker, _, lease in given if asker is ask]
+        if unmet and (to := await self.moved(conn)):
+            done.granted |= dict.fromkeys(unmet, moving(to))
+            return
         await self._keep_waiting(conn, work, [ask for ask in unmet if ask not in work.batch.last])
         await _explain(conn, work, [ask for ask in unmet if ask in work.batch.last])
 
@@ -166,6 +169,7 @@ class PostgresPool(Records):
         for ask in work.batch.asks:
             if ask.once and ask.once in work.repeats:
                 work.done.granted[ask] = await self._made_before(conn, work, ask, work.repeats[ask.once])
+                work.done.repeated.add(ask)
             elif ask.site not in work.grounds:
                 work.done.granted[ask] = unknown_site()
                 if ask.once:
@@ -181,11 +185,6 @@ class PostgresPool(Records):
         grants = [found[lease] for lease in ids]
         await audit.record_many(conn, [notes.disclosed(ask, grant.account.id, grant.lease.id) for grant in grants])
         return grants
-
-    async def moved(self, conn: Conn) -> str | None:
-        """The store the pools are in or on their way to, when that is not this one."""
-        now, moving_to = await store.where(conn)
-        return moving_to or (now if now != "postgres" else None)
 
 
 async def take_places(conn: Conn, organisation: UUID, process: UUID, asks: Sequence[Ask]) -> None:

@@ -57,7 +57,8 @@ SELECT l.id AS lease, a.id, a.site, a.standing, a.blocked_reason, a.consecutive_
    FOR UPDATE OF a;
 
 -- name: due
--- Accounts to look at again: their lease may have run out, or their rest is over. Nobody waits for anybody here.
+-- Accounts to look at again: their lease may have run out, or their rest is over. Nobody waits for anybody here. The time
+-- of the statement, not of the clock: only that can be looked up in the index, and a little too early is harmless.
 SELECT a.id, a.site, a.standing, a.blocked_reason, a.consecutive_failures, a.unclean_ends, a.on_probation,
        a.needs_login, a.before_penalty, a.lease, l.expires_at <= clock_timestamp() AS ran_out
   FROM unnest(%(sites)s::text[]) AS wanted (site)
@@ -65,7 +66,7 @@ SELECT a.id, a.site, a.standing, a.blocked_reason, a.consecutive_failures, a.unc
         SELECT *
           FROM account
          WHERE organisation = %(organisation)s::uuid AND site = wanted.site
-           AND back_at <= clock_timestamp() AND back_at IS NOT NULL AND NOT moved
+           AND back_at <= statement_timestamp() AND back_at IS NOT NULL AND NOT moved
          ORDER BY back_at
          LIMIT %(limit)s::int
            FOR UPDATE SKIP LOCKED) a

@@ -78,6 +78,16 @@ class Records:
     async def close(self) -> None:
         """Nothing to give back: the database is the house's."""
 
+    async def insist(self, organisation: UUID) -> None:
+        async with self._db.transaction(organisation) as conn:
+            if to := await self.moved(conn):
+                raise moving(to)
+
+    async def moved(self, conn: Conn) -> str | None:
+        """The store the pools are in or on their way to, when that is not this one."""
+        now, moving_to = await store.where(conn)
+        return moving_to or (now if now != "postgres" else None)
+
     async def create(self, caller: Caller, new: NewAccount, once: Once | None) -> Account:
         async with self._db.transaction(caller.organisation) as conn:
             if once and (made := await idempotency.claim(conn, once)):

@@ -23,7 +23,7 @@ from leasehold.leases import LeaseLost
 from leasehold.paging import Cursor, Limit, Page, decode, paged
 from leasehold.problems import InvalidRequest, UnsupportedMediaType, fault, invalid
 from leasehold.sites import SiteUnknown
-from leasehold.strict import Answer, Line, Strict, read_json
+from leasehold.strict import Answer, Line, Strict, answered, check, read_json
 from leasehold.vault import SecretsSealed
 
 routes = router("accounts")
@@ -51,9 +51,11 @@ Labels = Annotated[
 ]
 Priority = Annotated[int, Field(ge=0, le=1000, description="Higher is given out first.")]
 IdInPath = Annotated[str, Path(description="The account's id.", max_length=200)]
+# It carries a username, which may be long and in any script.
+LongCursor = Annotated[str | None, Query(max_length=3000, description="`next_cursor` of the page before.")]
 
 
-def _accounts(request: Request) -> Accounts:
+async def _accounts(request: Request) -> Accounts:
     accounts: Accounts = request.app.state.accounts
     return accounts
 
@@ -135,6 +137,39 @@ class StatsOut(CountsOut):
     sites: dict[str, CountsOut] = Field(description="The same for each site.")
 
 
+@routes.post(
+    "/v2/accounts/acquire",
+    response_model=OfferOut,
+    **allows(Permission.ACCOUNTS_USE, SiteUnknown, LeaseLost, SecretsSealed, PoolsMoving),
+)
+async def acquire_accounts(
+    request: Request, ask: AcquireIn, caller: CallerDep, accounts: AccountsDep, key: IdempotencyKey = None
+) -> Response:
+    """Take accounts of a site on lease, with their secrets. When none is free the answer is empty and says why."""
+    account = parse(PREFIX, ask.account_id) if ask.account_id is not None else None
+    if ask.account_id is not None and account is None:
+        raise invalid(fault("body", "/account_id", "This is not the id of an account."))
+    wanted = Wanted(
+        site=ask.site,
+        owner=ask.owner,
+        ttl_seconds=ask.ttl_seconds,
+        wait_seconds=ask.wait_seconds,
+        priority=ask.priority,
+        count=ask.count,
+        labels=ask.labels,
+        account=account,
+        job_id=ask.job_id,
+    )
+    asked = once(caller, "POST /v2/accounts/acquire", key, ask)
+    offer = await unless_gone(
+        request,
+        accounts.acquire(caller, wanted, asked),
+        lambda granted: accounts.take_back(caller, granted),
+        is_long=ask.wait_seconds > 0,
+    )
+    return answered(offered(offer))
+
+
 @routes.post("/v2/accounts", status_code=201, **allows(Permission.ACCOUNTS_MANAGE, AccountExists, SiteUnknown))
 async def create_account(
     new: AccountIn, caller: CallerDep, accounts: AccountsDep, key: IdempotencyKey = None
@@ -212,10 +247,13 @@ def _item(line: FileLine) -> NewAccount | str:
     if line.item is None:
         return line.fault or "This is not an account."
     try:
+        check(line.item)
         return AccountIn.model_validate(line.item).new()
+    except InvalidRequest as refused:
+        return str(refused.members["errors"][0]["detail"])
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        where = ".".join(str(step) for step in first["loc"][:1])
+        where = ".".join(str(step)[:100] for step in first["loc"][:1])
         return f"{where}: {first['msg'].removeprefix('Value error, ')}."
 
 
@@ -228,7 +266,7 @@ async def list_accounts(
     label: Annotated[list[str], Query(max_length=20, description="`key:value`; several narrow further.")] = [],  # noqa: B006
     q: Annotated[str | None, Query(max_length=200, description="Part of the username.")] = None,
     limit: Limit = 50,
-    cursor: Cursor = None,
+    cursor: LongCursor = None,
 ) -> Page[AccountOut]:
     """Accounts by site and username, without their secrets."""
     which = AccountFilter(site, state, _labels(label), q)
@@ -246,37 +284,6 @@ async def account_stats(
     states = {state: sum(counts.get(state, 0) for counts in by_site.values()) for state in State}
     sites = {slug: CountsOut(**counts) for slug, counts in sorted(by_site.items())}
     return StatsOut(**states, total=sum(states.values()), sites=sites)
-
-
-@routes.post(
-    "/v2/accounts/acquire", **allows(Permission.ACCOUNTS_USE, SiteUnknown, LeaseLost, SecretsSealed, PoolsMoving)
-)
-async def acquire_accounts(
-    request: Request, ask: AcquireIn, caller: CallerDep, accounts: AccountsDep, key: IdempotencyKey = None
-) -> OfferOut:
-    """Take accounts of a site on lease, with their secrets. When none is free the answer is empty and says why."""
-    account = parse(PREFIX, ask.account_id) if ask.account_id is not None else None
-    if ask.account_id is not None and account is None:
-        raise invalid(fault("body", "/account_id", "This is not the id of an account."))
-    wanted = Wanted(
-        site=ask.site,
-        owner=ask.owner,
-        ttl_seconds=ask.ttl_seconds,
-        wait_seconds=ask.wait_seconds,
-        priority=ask.priority,
-        count=ask.count,
-        labels=ask.labels,
-        account=account,
-        job_id=ask.job_id,
-    )
-    asked = once(caller, "POST /v2/accounts/acquire", key, ask)
-    offer = await unless_gone(
-        request,
-        accounts.acquire(caller, wanted, asked),
-        lambda granted: accounts.take_back(caller, granted),
-        is_long=ask.wait_seconds > 0,
-    )
-    return offered(offer)
 
 
 @routes.post("/v2/accounts/reclaim", **allows(Permission.ACCOUNTS_MANAGE, SiteUnknown))
@@ -343,10 +350,10 @@ def _labels(given: list[str]) -> dict[str, str]:
 
 
 def _two_texts(text: str) -> tuple[str, str]:
-    site, username = orjson.loads(text)
-    if not (isinstance(site, str) and isinstance(username, str)):
-        raise ValueError("not a key")  # noqa: TRY004 (`decode` knows this one)
-    return site, username
+    match orjson.loads(text):
+        case [str(site), str(username)] if "\x00" not in site + username:
+            return site, username
+    raise ValueError("not a key")
 
 
 def _fence(text: str) -> int:

@@ -72,6 +72,7 @@ class Accounts:
         self.desk = desk(self._work)
         self.room: WaitingRoom[Ask] = WaitingRoom(db, self.desk.put)
         self.pool = make_pool(self.room.process)
+        self._asking: set[Ask] = set()
 
     async def acquire(self, caller: Caller, wanted: Wanted, once: Once | None = None) -> Offer:
         """Accounts on leases, all that were asked for or none; waits as long as the caller said it would."""
@@ -94,16 +95,28 @@ class Accounts:
         began = loop.time()
         self.desk.put(caller.organisation, ask)
         try:
-            offer: Offer = await ask.future
+            offer = await self._answer_to(ask)
         except asyncio.CancelledError:
             self._abandon(ask)
             raise
         self._metrics.waited.labels("granted" if offer.grants else "empty").observe(loop.time() - began)
         return offer
 
+    async def _answer_to(self, ask: Ask) -> Offer:
+        self._asking.add(ask)
+        try:
+            offer: Offer = await ask.future
+        finally:
+            self._asking.discard(ask)
+        return offer
+
     def take_back(self, caller: Caller, offer: Offer) -> None:
-        """The one who asked is gone: what it was granted is given back in the next batch."""
-        self._give_back(caller, [grant for grant, _ in offer.grants])
+        """The one who asked is gone: what it was granted is given back in the next batch.
+
+        Unless it asks again under the same key already: that request is told of the same leases, and they are its own.
+        """
+        if offer.once is None or all(ask.once != offer.once for ask in self._asking):
+            self._give_back(caller, [grant for grant, _ in offer.grants])
 
     async def renew(self, caller: Caller, lease: UUID, ttl_seconds: int | None) -> Lease:
         renewal = Renewal(lease, ttl_seconds, asyncio.get_running_loop().create_future())
@@ -128,13 +141,16 @@ class Accounts:
         return 1
 
     async def revoke_owner(self, caller: Caller, owner: str) -> int:
+        await self.pool.insist(caller.organisation)
         held = await self.pool.held_by(caller.organisation, owner)
         return sum(await asyncio.gather(*(self.revoke(caller, lease) for lease in held)))
 
     async def renew_owner(self, caller: Caller, owner: str, ttl_seconds: int | None) -> Beaten:
+        await self.pool.insist(caller.organisation)
         return await self.pool.renew_owner(caller, owner, ttl_seconds)
 
     async def live(self, caller: Caller, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
+        await self.pool.insist(caller.organisation)
         return await self.pool.live(caller.organisation, which, after, limit)
 
     async def create(self, caller: Caller, new: NewAccount, once: Once | None = None) -> Account:
@@ -162,16 +178,17 @@ class Accounts:
         found = await self.pool.get(caller.organisation, account)
         if found is not None and found.state is State.ACTIVE:
             # It may look free only because nobody booked yet that its lease ran out.
-            await self.pool.settle(caller.organisation, found.site)
+            await self._settle(caller.organisation, found.site)
             found = await self.pool.get(caller.organisation, account)
         if found is None:
+            await self.pool.insist(caller.organisation)
             raise unknown_account()
         return found
 
     async def page(
         self, caller: Caller, which: AccountFilter, after: tuple[str, str] | None, limit: int
     ) -> list[Account]:
-        await self.pool.settle(caller.organisation, which.site)
+        await self._settle(caller.organisation, which.site)
         return await self.pool.page(caller.organisation, which, after, limit)
 
     async def history(self, caller: Caller, account: UUID, before: int | None, limit: int) -> list[Ended]:
@@ -179,17 +196,19 @@ class Accounts:
         return await self.pool.history(caller.organisation, found.id, before, limit)
 
     async def change(self, caller: Caller, account: UUID, change: AccountChange) -> Account:
+        await self.pool.insist(caller.organisation)
         changed = await self.pool.change(caller, account, change)
         self.room.freed(caller.organisation, [changed.site])
         return changed
 
     async def delete(self, caller: Caller, account: UUID) -> None:
         found = await self.get(caller, account)
-        await self.pool.settle(caller.organisation, found.site)
+        await self._settle(caller.organisation, found.site)
         await self.pool.delete(caller, account)
 
     async def reveal(self, caller: Caller, account: UUID) -> Mapping[str, Any]:
         """The secret outside a lease; that is in the audit before it leaves."""
+        await self.pool.insist(caller.organisation)
         sealed = await self.pool.secret(caller, account)
         return self._open(caller.organisation, account, sealed)
 
@@ -197,19 +216,17 @@ class Accounts:
         """Book now what ran out; returns how many leases that were."""
         if site is not None:
             await self.pool.look(caller.organisation, _anything(site))  # refuses a site that is not there
-        reclaimed = await self.pool.settle(caller.organisation, site)
-        self._metrics.leases_ended.labels("account", How.EXPIRED).inc(reclaimed)
-        return reclaimed
+        return await self._settle(caller.organisation, site)
 
     async def stats(self, caller: Caller, site: str | None) -> Mapping[str, Mapping[str, int]]:
         if site is not None:
             await self.pool.look(caller.organisation, _anything(site))
-        await self.pool.settle(caller.organisation, site)
+        await self._settle(caller.organisation, site)
         return await self.pool.stats(caller.organisation, site)
 
     async def explain(self, organisation: UUID, site: str) -> Saying:
         """What there is at a site, in a sentence."""
-        await self.pool.settle(organisation, site)
+        await self._settle(organisation, site)
         ground, found = await self.pool.look(organisation, _anything(site))
         counts = {str(state): found.counts.get(state, 0) for state in State}
         return Saying(outlook.sentence(ground, found), counts, found.holders, found.next_at)
@@ -220,13 +237,20 @@ class Accounts:
     async def reap(self, organisations: Sequence[UUID]) -> None:
         """Book what ran out everywhere. Grants do not depend on it; counts, audit and metrics come sooner."""
         for organisation in organisations:
-            reclaimed = await self.pool.settle(organisation, None)
-            self._metrics.leases_ended.labels("account", How.EXPIRED).inc(reclaimed)
+            await self._settle(organisation, None)
+
+    async def _settle(self, organisation: UUID, site: str | None) -> int:
+        """Book what ran out; refuses when the accounts are in another store."""
+        await self.pool.insist(organisation)
+        settled = await self.pool.settle(organisation, site)
+        self._metrics.leases_ended.labels("account", How.EXPIRED).inc(settled)
+        return settled
 
     async def _work(self, organisation: UUID, slips: list[AnySlip]) -> None:
         batch = self._sorted(slips)
         done = await self.pool.work(organisation, batch)
         self._metrics.batch_size.observe(len(slips))
+        self._metrics.leases_ended.labels("account", How.EXPIRED).inc(done.expired)
         self._answer(organisation, done)
         for slip in slips:
             if isinstance(slip, Leave) and not slip.future.done():
@@ -268,6 +292,8 @@ class Accounts:
             self._count_end(end, given_back)
             _resolve(end.future, given_back)
         for renewal, lease in done.renewed.items():
+            if isinstance(lease, Problem):
+                self._metrics.stale_calls.labels("heartbeat").inc()
             _resolve(renewal.future, lease)
         for ask, waiting in done.empty.items():
             _resolve(ask.future, Offer([], waiting))
@@ -277,7 +303,8 @@ class Accounts:
             elif ask.future.cancelled():
                 self._give_back(ask.caller, granted)
             else:
-                self._metrics.leases_granted.labels("account").inc(len(granted))
+                if ask not in done.repeated:
+                    self._metrics.leases_granted.labels("account").inc(len(granted))
                 _resolve(ask.future, self._offer(organisation, ask, granted))
 
     def _offer(self, organisation: UUID, ask: Ask, granted: list[Grant]) -> Offer | Problem:
@@ -286,7 +313,7 @@ class Accounts:
         except SecretsSealed as problem:
             self._give_back(ask.caller, granted)
             return problem
-        return Offer(opened, None)
+        return Offer(opened, None, ask.once)
 
     def _open(self, organisation: UUID, account: UUID, secret: SealedSecret) -> Mapping[str, Any]:
         place = Place(organisation, account, FIELD, secret.version)

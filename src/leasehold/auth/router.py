@@ -17,7 +17,7 @@ from leasehold.strict import Answer, Line, Strict, TokenId
 routes = router("tokens")
 
 
-def _tokens(request: Request) -> Tokens:
+async def _tokens(request: Request) -> Tokens:
     tokens: Tokens = request.app.state.tokens
     return tokens
 

@@ -1,5 +1,6 @@
 """Tokens: who is calling, who may mint what, and how the first one comes to be."""
 
+import asyncio
 import re
 import time
 from collections.abc import Collection
@@ -29,6 +30,8 @@ class Tokens:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._known: dict[bytes, tuple[float, Caller | None]] = {}
+        # Questions under way: many requests with one token ask once.
+        self._asked: dict[bytes, asyncio.Task[Caller | None]] = {}
 
     async def authenticate(self, token: str) -> Caller:
         """Who holds this token; remembers the answer for a second, also when it is nobody."""
@@ -37,7 +40,11 @@ class Tokens:
         hash_ = secret.hashed(token)
         deadline, caller = self._known.get(hash_, (0.0, None))
         if deadline < time.monotonic():
-            caller = await self._look_up(hash_, token)
+            asked = self._asked.get(hash_)
+            if asked is None:
+                asked = self._asked[hash_] = asyncio.create_task(self._look_up(hash_, token))
+                asked.add_done_callback(lambda _done: self._asked.pop(hash_, None))
+            caller = await asyncio.shield(asked)
         if caller is None:
             mistyped = not secret.is_well_formed(token)
             raise _unknown("This token looks mistyped." if mistyped else "This token is unknown, expired or revoked.")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Path, Query, Request
+from fastapi import Depends, Path, Query, Request, Response
 from pydantic import Field
 
 from leasehold.auth import Permission
@@ -13,7 +13,7 @@ from leasehold.leases.models import PREFIX, Kind, LeaseFilter
 from leasehold.leases.problems import LeaseLost, LeaseUnknown, unknown
 from leasehold.leases.service import Leases
 from leasehold.paging import Cursor, Limit, Page, decode, paged, uuid_key
-from leasehold.strict import Answer, Line, Strict
+from leasehold.strict import Answer, Line, Strict, answered
 
 routes = router("leases")
 
@@ -22,7 +22,7 @@ Ttl = Annotated[int, Field(ge=5, le=3600, description="Seconds from now; the tim
 Owner = Annotated[Line, Field(max_length=200, description="Who holds it, as its holder calls itself.")]
 
 
-def _leases(request: Request) -> Leases:
+async def _leases(request: Request) -> Leases:
     leases: Leases = request.app.state.leases
     return leases
 
@@ -67,15 +67,15 @@ class RevokedOut(Answer):
 
 
 # Which permission it takes depends on what the lease is on, so the door lets everybody in and the service asks.
-@routes.post("/v2/leases/{lease_id}/heartbeat", **allows(ANY_CALLER, LeaseLost, LeaseUnknown))
+@routes.post("/v2/leases/{lease_id}/heartbeat", response_model=LeaseOut, **allows(ANY_CALLER, LeaseLost, LeaseUnknown))
 async def heartbeat(
     lease_id: IdInPath, caller: CallerDep, leases: LeasesDep, beat: HeartbeatIn | None = None
-) -> LeaseOut:
+) -> Response:
     """Renew a lease from now. Never shortens it, and never revives one that ended."""
     lease = parse(PREFIX, lease_id)
     if lease is None:
         raise unknown()
-    return shown(await leases.renew(caller, lease, beat.ttl_seconds if beat else None))
+    return answered(shown(await leases.renew(caller, lease, beat.ttl_seconds if beat else None)))
 
 
 @routes.post("/v2/leases/heartbeat", **allows(ANY_CALLER))
@@ -84,14 +84,14 @@ async def heartbeat_of_owner(beat: OwnerHeartbeatIn, caller: CallerDep, leases: 
     return OwnerHeartbeatOut.model_validate(await leases.renew_owner(caller, beat.owner, beat.ttl_seconds))
 
 
-@routes.post("/v2/leases/{lease_id}/release", **allows(ANY_CALLER, LeaseLost, LeaseUnknown))
-async def release(lease_id: IdInPath, report: ReleaseIn, caller: CallerDep, leases: LeasesDep) -> ReleaseOut:
+@routes.post("/v2/leases/{lease_id}/release", response_model=ReleaseOut, **allows(ANY_CALLER, LeaseLost, LeaseUnknown))
+async def release(lease_id: IdInPath, report: ReleaseIn, caller: CallerDep, leases: LeasesDep) -> Response:
     """Give a resource back and say how the work went. A second release of the same lease changes nothing."""
     lease = parse(PREFIX, lease_id)
     if lease is None:
         raise unknown()
     returned = await leases.release(caller, lease, report.model_dump(exclude_none=True))
-    return ReleaseOut(already_released=returned.already_released, resource=dict(returned.resource))
+    return answered(ReleaseOut(already_released=returned.already_released, resource=dict(returned.resource)))
 
 
 @routes.get("/v2/leases", **allows(Permission.LEASES_VIEW))

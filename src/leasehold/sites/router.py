@@ -37,7 +37,7 @@ HostText = Annotated[str, Field(max_length=1000, examples=["board.example"])]
 UrlText = Annotated[str, Field(max_length=32_768)]
 
 
-def _sites(request: Request) -> Sites:
+async def _sites(request: Request) -> Sites:
     sites: Sites = request.app.state.sites
     return sites
 
