@@ -19,6 +19,7 @@ from leasehold.accounts import (
     connect,
     settle_in,
 )
+from leasehold.accounts.router import lanes as account_lanes
 from leasehold.accounts.router import routes as account_routes
 from leasehold.audit.router import routes as audit_routes
 from leasehold.auth import Tokens
@@ -27,10 +28,12 @@ from leasehold.background import Background
 from leasehold.db import Database, RollBack
 from leasehold.door import insist
 from leasehold.edge import Edge
+from leasehold.fastlane import FastLane
 from leasehold.health import Health
 from leasehold.health.router import metrics_routes
 from leasehold.health.router import routes as health_routes
 from leasehold.leases import Desk, Kind, Leases
+from leasehold.leases.router import lanes as lease_lanes
 from leasehold.leases.router import routes as lease_routes
 from leasehold.leases.waiting import TICK_S
 from leasehold.metrics import Metrics
@@ -157,6 +160,6 @@ async def organisations(db: Database) -> list[tuple[UUID, str]]:
 
 
 def edged(app: FastAPI) -> ASGIApp:
-    """The app as it is served: behind the edge that counts, limits and answers crashes."""
+    """The app as it is served: behind the edge that counts, limits and answers crashes, and the fast lane."""
     settings: Settings = app.state.settings
-    return Edge(app, app.state.metrics, settings.body_limit_bytes)
+    return Edge(FastLane(app, [*lease_lanes(), *account_lanes()]), app.state.metrics, settings.body_limit_bytes)

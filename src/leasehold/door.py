@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Callable, Collection, Coroutine, Iterable
 from typing import Annotated, Any, Final, TypeVar
 
@@ -60,7 +61,7 @@ class Door(APIRoute):
 
         async def enter(request: Request) -> Response:
             if permission != PUBLIC:  # what is public is also asked by probes and old clients, with words of their own
-                request.state.caller = await _admit(request, permission)
+                request.state.caller = await admit(request, permission)
                 _refuse_unknown(request, known)
             if self.body_field is None:
                 return await inner(request)
@@ -85,7 +86,8 @@ def insist(routes: Iterable[BaseRoute], pages: Collection[str]) -> None:
             raise UndeclaredRoute(f"{route!r} is not guarded; make its router with leasehold.door.router")
 
 
-async def _admit(request: Request, permission: str) -> Caller:
+async def admit(request: Request, permission: str) -> Caller:
+    """Who it is, if they may."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthenticated("Send a token as `Authorization: Bearer lh_…`.", headers={"WWW-Authenticate": "Bearer"})
@@ -110,16 +112,24 @@ async def _caller(request: Request) -> Caller:
 
 CallerDep = Annotated[Caller, Depends(_caller)]
 
+KEY_HEADER: Final = "Idempotency-Key"
+_LONGEST_KEY = 200
+_KEY = r"^[!-~]+$"
+
 IdempotencyKey = Annotated[
     str | None,
     Header(
-        alias="Idempotency-Key",
+        alias=KEY_HEADER,
         min_length=1,
-        max_length=200,
-        pattern=r"^[!-~]+$",
+        max_length=_LONGEST_KEY,
+        pattern=_KEY,
         description="Makes a repeat of this request harmless for 24 hours.",
     ),
 ]
+
+
+def is_key(text: str) -> bool:
+    return len(text) <= _LONGEST_KEY and re.fullmatch(_KEY, text) is not None
 
 
 def once(caller: Caller, route: str, key: str | None, body: BaseModel) -> Once | None:

@@ -201,13 +201,13 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
             error = _wrong_method(routes, request)
         return answer(translate(error), request.scope.get("request_id"))
 
-    for kind in (Problem, RequestValidationError, HTTPException, *_DOWN, Exception):
+    for kind in (Problem, RequestValidationError, HTTPException, *DOWN, Exception):
         app.add_exception_handler(kind, refuse)
     app.add_exception_handler(ClientDisconnect, _nobody_listens)
 
 
 # What psycopg and its pool raise when PostgreSQL cannot be reached, as opposed to refusing a statement.
-_DOWN = (OperationalError, PoolTimeout, PoolClosed, TooManyRequests)
+DOWN = (OperationalError, PoolTimeout, PoolClosed, TooManyRequests)
 
 
 def translate(error: Exception) -> Problem:
@@ -219,7 +219,7 @@ def translate(error: Exception) -> Problem:
             return invalid(*_faults(error.errors()))
         case HTTPException():
             return _from_http(error)
-        case _ if isinstance(error, _DOWN):
+        case _ if isinstance(error, DOWN):
             log.warning("database.failed", error=type(error).__name__, sqlstate=getattr(error, "sqlstate", None))
             return Unavailable("The database cannot be reached. Try again in a moment.", headers={"Retry-After": "2"})
     return InternalError("Something went wrong on the server. Its log has the details under this request id.")

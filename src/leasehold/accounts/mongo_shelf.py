@@ -40,9 +40,9 @@ async def missing_indexes(client: AsyncMongoClient[Document], name: str) -> list
     """Of the indexes there must be, those that are not there."""
     wanted = {"accounts": indexes.INDEXES, "lease_ends": indexes.END_INDEXES}
     lacking = []
-    for collection, indexes in wanted.items():
+    for collection, needed in wanted.items():
         there = await client[name][collection].index_information()
-        lacking += [index.document["name"] for index in indexes if index.document["name"] not in there]
+        lacking += [index.document["name"] for index in needed if index.document["name"] not in there]
     return lacking
 
 

@@ -1,11 +1,11 @@
 """Accounts over HTTP: parse, call, answer."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import orjson
 from fastapi import Depends, Path, Query, Request, Response
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from leasehold.accounts.answers import AccountOut, OfferOut, PastLeaseOut, offered
 from leasehold.accounts.importing import Line as FileLine
@@ -17,7 +17,8 @@ from leasehold.accounts.problems import AccountExists, AccountInUse, AccountUnkn
 from leasehold.accounts.records import unknown_account
 from leasehold.accounts.service import Accounts, Wanted
 from leasehold.auth import Permission
-from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
+from leasehold.door import KEY_HEADER, CallerDep, IdempotencyKey, allows, once, router, unless_gone
+from leasehold.fastlane import Lane, lane
 from leasehold.ids import parse
 from leasehold.leases import LeaseLost
 from leasehold.paging import Cursor, Limit, Page, decode, paged
@@ -361,3 +362,13 @@ def _fence(text: str) -> int:
     if not 0 <= fence < 2**63:
         raise ValueError("not a key")
     return fence
+
+
+def lanes() -> list[Lane]:
+    """The call every holder begins with."""
+    return [lane(routes, "/v2/accounts/acquire", AcquireIn, _acquire)]
+
+
+async def _acquire(request: Request, body: BaseModel, _parameter: str) -> Response:
+    ask, key = cast("AcquireIn", body), request.headers.get(KEY_HEADER)
+    return await acquire_accounts(request, ask, request.state.caller, request.app.state.accounts, key)

@@ -1,12 +1,13 @@
 """Leases over HTTP: parse, call, answer."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import Depends, Path, Query, Request, Response
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from leasehold.auth import Permission
 from leasehold.door import ANY_CALLER, CallerDep, allows, router
+from leasehold.fastlane import Lane, lane
 from leasehold.ids import parse
 from leasehold.leases.answers import LeaseId, LeaseOut, shown
 from leasehold.leases.models import PREFIX, Kind, LeaseFilter
@@ -125,3 +126,19 @@ async def revoke_leases_of_owner(
 ) -> RevokedOut:
     """Take everything an owner holds."""
     return RevokedOut(revoked=await leases.revoke_owner(caller, owner))
+
+
+def lanes() -> list[Lane]:
+    """The calls every holder makes again and again."""
+    return [
+        lane(routes, "/v2/leases/{lease_id}/heartbeat", HeartbeatIn, _beat),
+        lane(routes, "/v2/leases/{lease_id}/release", ReleaseIn, _give_back),
+    ]
+
+
+async def _beat(request: Request, body: BaseModel, lease_id: str) -> Response:
+    return await heartbeat(lease_id, request.state.caller, request.app.state.leases, cast("HeartbeatIn", body))
+
+
+async def _give_back(request: Request, body: BaseModel, lease_id: str) -> Response:
+    return await release(lease_id, cast("ReleaseIn", body), request.state.caller, request.app.state.leases)
