@@ -57,6 +57,7 @@ requirements: $(VENV)/.dev ## pin the newest versions that fit, with hashes
 
 bench: setup ## measure; prints ratios
 	$(BIN)/python -m bench.rewrite
+	$(BIN)/python -m bench.leases
 
 wheel: setup ## build the wheel, UI and migrations inside
 	$(BIN)/python -m build --wheel

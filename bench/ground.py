@@ -41,8 +41,8 @@ async def token(url: str) -> str:
         return await Tokens(db).create_locally("default", role_wish("bench", Role.ADMIN))
 
 
-def fill(url: str, accounts: int) -> UUID:
-    """So many accounts over 500 sites; whatever was there is gone."""
+def fill(url: str, accounts: int, sites: int = SITES) -> UUID:
+    """So many accounts over so many sites; whatever was there is gone."""
     vault = Vault(Keyring.parse(KEYS))
     with psycopg.connect(url, autocommit=True) as conn:
         row = conn.execute("SELECT id FROM organisation WHERE slug = 'default'").fetchone()
@@ -60,7 +60,7 @@ def fill(url: str, accounts: int) -> UUID:
         ids = [uuid7() for _ in range(accounts)]
         with conn.cursor().copy("COPY account (id, organisation, site, username, last_leased_at) FROM STDIN") as copy:
             for n, account in enumerate(ids):
-                copy.write_row((account, organisation, f"s{n % SITES}", f"u{n}", "2020-01-01"))
+                copy.write_row((account, organisation, f"s{n % sites}", f"u{n}", "2020-01-01"))
         columns = "(account, organisation, version, key_id, sealed)"
         with conn.cursor().copy(f"COPY account_secret {columns} FROM STDIN WITH (FORMAT binary)".encode()) as copy:
             copy.set_types(["uuid", "uuid", "int4", "text", "bytea"])
@@ -70,6 +70,26 @@ def fill(url: str, accounts: int) -> UUID:
         conn.execute("VACUUM ANALYZE")
         conn.execute("CHECKPOINT")
     return organisation
+
+
+def make_busy(url: str, percent: int) -> UUID:
+    """Let so many of each site's accounts be held by somebody who keeps them."""
+    with psycopg.connect(url, autocommit=True) as conn:
+        row = conn.execute("SELECT id FROM organisation WHERE slug = 'default'").fetchone()
+        conn.execute("TRUNCATE lease")
+        conn.execute(
+            "WITH held AS (UPDATE account SET lease = gen_random_uuid(), fence = fence + 1, last_leased_at = now(),"
+            " back_at = now() + interval '1 hour' WHERE id IN (SELECT id FROM (SELECT id, row_number()"
+            " OVER (PARTITION BY site) AS n, count(*) OVER (PARTITION BY site) AS of FROM account) numbered"
+            " WHERE n <= floor(of * %s / 100.0)) RETURNING *)"
+            " INSERT INTO lease (id, organisation, kind, resource, site, owner, fence, ttl_seconds, acquired_at,"
+            " expires_at) SELECT lease, organisation, 'account', id, site, 'busy', fence, 3600, now(), back_at"
+            " FROM held",
+            [percent],
+        )
+        conn.execute("VACUUM ANALYZE")
+        organisation: UUID = row[0] if row else UUID(int=0)
+        return organisation
 
 
 @contextmanager

@@ -5,6 +5,7 @@ One acquire is one transaction and one release another, as a plain service would
 
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 from uuid import UUID
 
@@ -34,7 +35,7 @@ def script(organisation: UUID, sites: int) -> str:
         "actor_names": "ARRAY['bench']",
         "actions": "ARRAY['account.disclosed']",
         "subjects": "ARRAY[:id::text]",
-        "details": "ARRAY['{\"owner\": \"bench\"}']",
+        "details": 'ARRAY[\'{"owner": "bench"}\']',
         "request_ids": "ARRAY[NULL]",
     }
     ended = {
@@ -81,10 +82,11 @@ def _filled(statement: str, values: dict[str, str], *, gset: bool = False) -> st
 
 
 def pairs_per_second(programs: Path, url: str, text: str, clients: int, seconds: int) -> float:
-    file = Path("/tmp/leasehold-pgbench.sql")  # noqa: S108
-    file.write_text(text)
-    command = [programs / "pgbench", "-n", "-M", "prepared", "-f", file, "-c", str(clients), "-j", "2", "-T", str(seconds)]
-    done = subprocess.run([*command, url], capture_output=True, text=True, check=False)
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+        file.write(text)
+        file.flush()
+        words = ["-n", "-M", "prepared", "-f", file.name, "-c", str(clients), "-j", "2", "-T", str(seconds)]
+        done = subprocess.run([str(programs / "pgbench"), *words, url], capture_output=True, text=True, check=False)
     found = re.search(r"tps = ([0-9.]+) \(without", done.stdout)
     if not found:
         raise RuntimeError(f"pgbench failed: {done.stderr[-2000:]}")

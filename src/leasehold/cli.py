@@ -1,6 +1,7 @@
 """The command line: each command a few lines over what the rest of the house does."""
 
 import asyncio
+import importlib.util
 import json
 import re
 import sys
@@ -33,11 +34,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 tokens = typer.Typer(help="Make tokens on the server itself.", no_args_is_help=True)
+bench = typer.Typer(help="Measure this version on this machine.", no_args_is_help=True)
 conformance = typer.Typer(help="Run a file of published vectors against this version.", no_args_is_help=True)
 key_commands = typer.Typer(help="Change the keys that secrets are sealed with.", no_args_is_help=True)
 app.add_typer(tokens, name="tokens")
 app.add_typer(key_commands, name="keys")
 app.add_typer(conformance, name="conformance")
+app.add_typer(bench, name="bench")
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder. [LEASEHOLD_DATA_DIR]")]
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on. [LEASEHOLD_HOST]")]
@@ -180,6 +183,21 @@ def _tell(finding: Finding) -> None:
 def conformance_urls(file: Annotated[Path, typer.Argument(help="A file like tests/data/urls/vectors.json.")]) -> None:
     """Check how URLs are resolved and rewritten against a file of vectors."""
     _report(file, run_vectors)
+
+
+@bench.command("leases")
+def bench_leases(
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything that was measured here.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each variant takes its turn.")] = 3,
+    seconds: Annotated[float, typer.Option(min=1, help="How long one measurement takes.")] = 4,
+    accounts: Annotated[int, typer.Option(min=1000, help="The largest pool.")] = 1_000_000,
+) -> None:
+    """Measure acquire and release over HTTP against plain transactions, pgbench and bare MongoDB; prints ratios."""
+    with _clear_errors():
+        found = importlib.util.find_spec("bench")
+        if found is None:
+            raise CannotStart("The benchmarks are in the checkout, not in the package. Run this there.")
+        importlib.import_module("bench.leases").run(json_file, rounds, seconds, accounts)
 
 
 def _report(file: Path, run: Callable[[Any], Iterator[Outcome]]) -> None:
