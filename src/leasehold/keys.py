@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from psycopg import AsyncConnection
 
+from leasehold import vault
 from leasehold.accounts import MongoSafe, PostgresSafe, at_rest, connect
 from leasehold.app import organisations
 from leasehold.db import APPLICATION_NAME, Conn, Database
 from leasehold.life import CannotStart, database, key_place, keyring
 from leasehold.migrate import migrate
 from leasehold.settings import Settings
-from leasehold.vault import Keyring, KeysInvalid, Safe, SecretsSealed, Vault, rotate
+from leasehold.vault import Keyring, KeysInvalid, Safe, SecretsSealed, Vault
 
 # Any number, as long as it is ours alone: the key of the lock that one who changes keys holds.
 LOCK_KEY = 0x6B657973
@@ -61,7 +62,7 @@ class _Turn:
     async def rewrap(self) -> None:
         """Bring everything under the newest key."""
         async with safes(self.db, self.settings) as found:
-            taken = await rotate(Vault(self.keys), found, self.say)
+            taken = await vault.rotate(Vault(self.keys), found, self.say)
         self.say(f"Every secret is under {self.keys.newest.id} ({sum(taken.values()):,} re-wrapped).")
 
     async def unused(self) -> list[str]:

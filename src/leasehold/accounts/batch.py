@@ -172,5 +172,10 @@ def why_not(lease: UUID, ended: Ended | None, moved: str | None, *, is_present: 
     return unknown()
 
 
+def elsewhere(now: str, moving_to: str | None, here: str) -> str | None:
+    """The store the pools are in or on their way to, when that is not `here`."""
+    return moving_to or (now if now != here else None)
+
+
 def moving(to: str) -> PoolsMoving:
     return PoolsMoving(f"The accounts are moving to {to}.", store=to, headers={"Retry-After": "5"})

@@ -16,7 +16,7 @@ from pymongo.asynchronous.client_session import AsyncClientSession
 
 from leasehold import audit, idempotency, leases, logs, sites
 from leasehold.accounts import documents, machine, notes, outlook, store
-from leasehold.accounts.batch import moving
+from leasehold.accounts.batch import elsewhere, moving
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground, Outlook
@@ -76,24 +76,37 @@ class MongoPool(MongoEnds):
 
     async def _look(self, conn: Conn, work: Books) -> None:
         """Find out what has to be known before anything is decided."""
-        if to := await self.moved(conn):
-            raise moving(to)
-        organisation, batch, at = work.organisation, work.batch, work.sites
-        if keyed := work.keyed:
-            repeats = await idempotency.repeated(await idempotency.claim_many(conn, organisation, keyed), keyed)
-            work.repeats = {**repeats, **await self._granted_before(work, [one for one in keyed if one not in repeats])}
-        if at:
-            work.others = await store.read_queue(await leases.queue(conn, organisation, self._process, at))
-        if batch.ends:
-            wanted = {"organisation": organisation, "lease.id": {"$in": [end.lease for end in batch.ends]}}
-            for document in await self._seen({**wanted, "moved": False}):
-                work.held[document["lease"]["id"]] = documents.read_held(document)
-                work.revs[document["_id"]] = document["rev"]
-        if at:
-            self._read_due(work, await self._find_due(organisation, at))
+        organisation, at, keyed = work.organisation, work.sites, work.keyed
+        async with conn.pipeline():
+            placed = await store.asked_where(conn)
+            if at:
+                queue = await leases.queue(conn, organisation, self._process, at)
+            if keyed:
+                claimed = await idempotency.claim_many(conn, organisation, keyed)
+            if to := elsewhere(*await store.read_where(placed), "mongo"):
+                raise moving(to)
+            if at:
+                work.others = await store.read_queue(queue)
+            if keyed:
+                work.repeats = dict(await idempotency.repeated(claimed, keyed))
+        if unknown := [one for one in keyed if one not in work.repeats]:
+            work.repeats |= await self._granted_before(work, unknown)
+        await asyncio.gather(self._look_at_ends(work), self._look_at_due(work, at))
         grounds = sorted({*at, *(held.site for held in work.held.values())})
         work.grounds = await self._grounds(conn, organisation, grounds)
         work.due = [held for held in work.due if held.site in work.grounds]
+
+    async def _look_at_ends(self, work: Books) -> None:
+        if not work.batch.ends:
+            return
+        wanted = {"organisation": work.organisation, "lease.id": {"$in": [end.lease for end in work.batch.ends]}}
+        for document in await self._seen({**wanted, "moved": False}):
+            work.held[document["lease"]["id"]] = documents.read_held(document)
+            work.revs[document["_id"]] = document["rev"]
+
+    async def _look_at_due(self, work: Books, at: Sequence[str]) -> None:
+        if at:
+            self._read_due(work, await self._find_due(work.organisation, at))
 
     async def _granted_before(self, work: Books, keyed: Sequence[Once]) -> dict[Once, str | Problem]:
         """What a request was granted that died before it could note it under its key."""

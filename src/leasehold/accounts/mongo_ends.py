@@ -126,6 +126,8 @@ class MongoEnds(MongoRecords):
                 work.after[document["_id"]] = document
         # Somebody else may have carried the end into the history already.
         missing = [lease for lease in holders if lease not in done]
+        if not missing:
+            return done
         async for end in self._ends.find({"_id": {"$in": missing}, "by": work.id}):
             done[end["_id"]] = Settled(end["_id"], end["resource"], end["site"], is_free=True)
             work.after |= {document["_id"]: document for document in found if document["_id"] == end["resource"]}

@@ -15,7 +15,7 @@ from pymongo.errors import DuplicateKeyError
 
 from leasehold import audit, idempotency
 from leasehold.accounts import documents, machine, store
-from leasehold.accounts.batch import moving
+from leasehold.accounts.batch import elsewhere, moving
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import State
 from leasehold.accounts.models import (
@@ -314,8 +314,7 @@ class MongoRecords(MongoShelf):
 
     async def moved(self, conn: Conn) -> str | None:
         """The store the pools are in or on their way to, when that is not this one."""
-        now, moving_to = await store.where(conn)
-        return moving_to or (now if now != "mongo" else None)
+        return elsewhere(*await store.where(conn), "mongo")
 
 
 _LIVE: Document = {"$expr": {"$gt": ["$lease.expires_at", "$$NOW"]}}

@@ -9,7 +9,7 @@ from psycopg.errors import ForeignKeyViolation, UniqueViolation
 
 from leasehold import audit, idempotency, leases
 from leasehold.accounts import machine, store
-from leasehold.accounts.batch import moving
+from leasehold.accounts.batch import elsewhere, moving
 from leasehold.accounts.models import (
     Account,
     AccountChange,
@@ -59,9 +59,8 @@ def in_use(account: Account) -> AccountInUse:
 
 async def refuse_moved(conn: Conn, here: str) -> None:
     """Make no account in a store that is left, and hold it still while one is made."""
-    now, moving_to = await store.hold_store(conn)
-    if moving_to is not None or now != here:
-        raise moving(moving_to or now)
+    if to := elsewhere(*await store.hold_store(conn), here):
+        raise moving(to)
 
 
 class Records:
@@ -85,8 +84,7 @@ class Records:
 
     async def moved(self, conn: Conn) -> str | None:
         """The store the pools are in or on their way to, when that is not this one."""
-        now, moving_to = await store.where(conn)
-        return moving_to or (now if now != "postgres" else None)
+        return elsewhere(*await store.where(conn), "postgres")
 
     async def create(self, caller: Caller, new: NewAccount, once: Once | None) -> Account:
         async with self._db.transaction(caller.organisation) as conn:

@@ -62,9 +62,16 @@ def _ground(row: Sequence[Any]) -> Ground:
 
 async def where(conn: Conn) -> tuple[str, str | None]:
     """Which store the pools are in, and where they are being moved to."""
-    cur = await conn.execute(SQL["store"])
-    store, moving_to = (await cur.fetchall())[0]
-    return store, moving_to
+    return await read_where(await asked_where(conn))
+
+
+async def asked_where(conn: Conn) -> Rows:
+    return await conn.execute(SQL["store"])
+
+
+async def read_where(cur: Rows) -> tuple[str, str | None]:
+    kept, moving_to = (await cur.fetchall())[0]
+    return kept, moving_to
 
 
 async def hold_store(conn: Conn) -> tuple[str, str | None]:
