@@ -86,7 +86,7 @@ class _Turn:
                 return
             looks += 1
             if looks == 5:
-                self.say(f"waiting for {left:,} transactions that servers have under way")
+                self.say(f"waiting for work that servers have under way ({left:,} open)")
             await asyncio.sleep(_LOOK_EVERY_S)
 
 

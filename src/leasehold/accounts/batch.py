@@ -161,21 +161,20 @@ def given_back(
     return None
 
 
-def why_not(lease: UUID, ended: Ended | None, moved: str | None, *, is_present: bool) -> Problem:
+def why_not(lease: UUID, ended: Ended | None, moved: PoolsMoving | None, *, is_present: bool) -> Problem:
     """Why a lease cannot do anything."""
     if ended is not None:
         return lost(lease, ended.how)
     if is_present:
         return lost(lease, How.EXPIRED)
-    if moved is not None:
-        return moving(moved)
-    return unknown()
+    return moved or unknown()
 
 
-def elsewhere(now: str, moving_to: str | None, here: str) -> str | None:
-    """The store the pools are in or on their way to, when that is not `here`."""
-    return moving_to or (now if now != here else None)
-
-
-def moving(to: str) -> PoolsMoving:
-    return PoolsMoving(f"The accounts are moving to {to}.", store=to, headers={"Retry-After": "5"})
+def elsewhere(now: str, moving_to: str | None, here: str) -> PoolsMoving | None:
+    """The refusal when the pools are in another store than `here`, or on their way there."""
+    if moving_to is None and now == here:
+        return None
+    to = moving_to or now
+    said = f"The accounts are moving to {to}." if moving_to else f"The accounts are in {to} now."
+    under_way = moving_to is not None
+    return PoolsMoving(said, store=to, is_under_way=under_way, headers={"Retry-After": "5"})

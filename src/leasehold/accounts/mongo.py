@@ -16,7 +16,7 @@ from pymongo.asynchronous.client_session import AsyncClientSession
 
 from leasehold import audit, idempotency, leases, logs, sites
 from leasehold.accounts import documents, machine, notes, outlook, store
-from leasehold.accounts.batch import elsewhere, moving
+from leasehold.accounts.batch import elsewhere
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground, Outlook
@@ -83,8 +83,8 @@ class MongoPool(MongoEnds):
                 queue = await leases.queue(conn, organisation, self._process, at)
             if keyed:
                 claimed = await idempotency.claim_many(conn, organisation, keyed)
-            if to := elsewhere(*await store.read_where(placed), "mongo"):
-                raise moving(to)
+            if problem := elsewhere(*await store.read_where(placed), "mongo"):
+                raise problem
             if at:
                 work.others = await store.read_queue(queue)
             if keyed:

@@ -15,7 +15,7 @@ from pymongo.errors import DuplicateKeyError
 
 from leasehold import audit, idempotency
 from leasehold.accounts import documents, machine, store
-from leasehold.accounts.batch import elsewhere, moving
+from leasehold.accounts.batch import elsewhere
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import State
 from leasehold.accounts.models import (
@@ -31,6 +31,7 @@ from leasehold.accounts.models import (
 from leasehold.accounts.mongo_shelf import MongoShelf, reachable
 from leasehold.accounts.notes import PREFIX
 from leasehold.accounts.pool import Imported
+from leasehold.accounts.problems import PoolsMoving
 from leasehold.accounts.records import difference, in_use, name_taken, refuse_moved, seal, unknown_account, unknown_site
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
@@ -309,11 +310,11 @@ class MongoRecords(MongoShelf):
             return [documents.read_ended(document) async for document in found]
 
     async def _refuse_moved(self, conn: Conn) -> None:
-        if to := await self.moved(conn):
-            raise moving(to)
+        if problem := await self.moved(conn):
+            raise problem
 
-    async def moved(self, conn: Conn) -> str | None:
-        """The store the pools are in or on their way to, when that is not this one."""
+    async def moved(self, conn: Conn) -> PoolsMoving | None:
+        """The refusal when the pools are in another store, or on their way there."""
         return elsewhere(*await store.where(conn), "mongo")
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from leasehold import audit, idempotency, leases, sites
 from leasehold.accounts import machine, notes, outlook, store
-from leasehold.accounts.batch import Settled, Work, given_back, moving, why_not
+from leasehold.accounts.batch import Settled, Work, given_back, why_not
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Outlook, Wish
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.records import Records, unknown_site
@@ -135,8 +135,8 @@ class PostgresPool(Records):
                 made = await store.read_grants(grants)
                 for ask in served:
                     done.granted[ask] = [made[lease] for asker, _, lease in given if asker is ask]
-        if unmet and (to := await self.moved(conn)):
-            done.granted |= dict.fromkeys(unmet, moving(to))
+        if unmet and (problem := await self.moved(conn)):
+            done.granted |= dict.fromkeys(unmet, problem)
             return
         await self._keep_waiting(conn, work, [ask for ask in unmet if ask not in work.batch.last])
         await _explain(conn, work, [ask for ask in unmet if ask in work.batch.last])

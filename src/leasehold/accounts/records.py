@@ -9,7 +9,7 @@ from psycopg.errors import ForeignKeyViolation, UniqueViolation
 
 from leasehold import audit, idempotency, leases
 from leasehold.accounts import machine, store
-from leasehold.accounts.batch import elsewhere, moving
+from leasehold.accounts.batch import elsewhere
 from leasehold.accounts.models import (
     Account,
     AccountChange,
@@ -22,7 +22,7 @@ from leasehold.accounts.models import (
 )
 from leasehold.accounts.notes import PREFIX
 from leasehold.accounts.pool import Imported
-from leasehold.accounts.problems import AccountExists, AccountInUse, AccountUnknown
+from leasehold.accounts.problems import AccountExists, AccountInUse, AccountUnknown, PoolsMoving
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
@@ -59,8 +59,8 @@ def in_use(account: Account) -> AccountInUse:
 
 async def refuse_moved(conn: Conn, here: str) -> None:
     """Make no account in a store that is left, and hold it still while one is made."""
-    if to := elsewhere(*await store.hold_store(conn), here):
-        raise moving(to)
+    if problem := elsewhere(*await store.hold_store(conn), here):
+        raise problem
 
 
 class Records:
@@ -79,11 +79,11 @@ class Records:
 
     async def insist(self, organisation: UUID) -> None:
         async with self._db.transaction(organisation) as conn:
-            if to := await self.moved(conn):
-                raise moving(to)
+            if problem := await self.moved(conn):
+                raise problem
 
-    async def moved(self, conn: Conn) -> str | None:
-        """The store the pools are in or on their way to, when that is not this one."""
+    async def moved(self, conn: Conn) -> PoolsMoving | None:
+        """The refusal when the pools are in another store, or on their way there."""
         return elsewhere(*await store.where(conn), "postgres")
 
     async def create(self, caller: Caller, new: NewAccount, once: Once | None) -> Account:

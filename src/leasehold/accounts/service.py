@@ -28,6 +28,7 @@ from leasehold.accounts.models import (
     Wish,
 )
 from leasehold.accounts.pool import Batch, Done, Imported, Pool
+from leasehold.accounts.problems import PoolsMoving
 from leasehold.accounts.records import FIELD, unknown_account
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
@@ -237,7 +238,13 @@ class Accounts:
     async def reap(self, organisations: Sequence[UUID]) -> None:
         """Book what ran out everywhere. Grants do not depend on it; counts, audit and metrics come sooner."""
         for organisation in organisations:
-            await self._settle(organisation, None)
+            try:
+                await self._settle(organisation, None)
+            except PoolsMoving as problem:
+                # On the way there is still something to grant; once all are gone this server is of no use any more.
+                if not problem.members["is_under_way"]:
+                    raise
+                return
 
     async def _settle(self, organisation: UUID, site: str | None) -> int:
         """Book what ran out; refuses when the accounts are in another store."""
