@@ -250,7 +250,7 @@ def test_help_lists_the_commands() -> None:
     helped = run("--help")
 
     assert helped.code == 0
-    for command in ("up", "serve", "migrate", "tokens", "doctor", "verify", "conformance", "version"):
+    for command in ("up", "serve", "migrate", "tokens", "doctor", "verify", "keys", "conformance", "version"):
         assert f" {command} " in helped.out
 
 

@@ -130,7 +130,14 @@ def _lists(home: House) -> dict[str, Any]:
     ended = [row[0] for row in home.database.rows("SELECT id FROM lease_end ORDER BY 1")]
     tokens = [row[0] for row in home.database.rows("SELECT id FROM token ORDER BY 1")]
     n = len(accounts)
+    sealed = [row[0] for row in home.database.rows("SELECT sealed FROM account_secret ORDER BY account")]
     return {
+        "closed": [UUID(int=0)],
+        "versions": [1] * n,
+        "old_key_ids": ["test"] * n,
+        "old_sealed": sealed,
+        "new_key_ids": ["x"] * n,
+        "new_sealed": [b"x"] * n,
         "account": accounts[0],
         "ids": accounts,
         "accounts": accounts,
