@@ -415,7 +415,7 @@ CREATE INDEX account_failing ON public.account USING btree (organisation, site, 
 
 CREATE INDEX account_free ON public.account USING btree (organisation, site, priority DESC, last_leased_at, id) WHERE ((standing = 'active'::text) AND (lease IS NULL) AND (cooling_until IS NULL) AND (NOT moved));
 
-CREATE INDEX account_secret_key ON public.account_secret USING btree (key_id);
+CREATE INDEX account_secret_key ON public.account_secret USING btree (organisation, key_id);
 
 CREATE INDEX audit_event_in_order ON public.audit_event USING btree (organisation, era, xact, id);
 

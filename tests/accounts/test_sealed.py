@@ -127,6 +127,20 @@ async def test_without_the_key_no_secret_is_handed_out_and_nothing_stays_held(gr
     assert [said(answer) for answer in (*answers, revealed)] == [SEALED] * 4
 
 
+async def test_a_repeat_after_the_key_was_missing_is_told_the_same_again(ground: Ground) -> None:
+    async with ground.serving() as open_:
+        await open_.site()
+        await open_.accounts("one")
+    key = {"Idempotency-Key": "k"}
+    body = {"site": "board", "owner": "ann"}
+
+    async with ground.serving(next(iter(OTHER_KEYS.values())), open_.token) as sealed:
+        answers = [await sealed.client.post("/v2/accounts/acquire", json=body, headers=key) for _ in range(3)]
+        await sealed.nothing_is_held()
+
+    assert [said(answer) for answer in answers] == [SEALED] * 3
+
+
 async def test_one_secret_that_stays_closed_gives_back_what_was_granted_along_with_it(ground: Ground) -> None:
     async with ground.serving() as desk:
         await desk.site()

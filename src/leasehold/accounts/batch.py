@@ -71,6 +71,11 @@ class Work:
     def keyed(self) -> list[Once]:
         return [ask.once for ask in self.batch.asks if ask.once]
 
+    @property
+    def undelivered(self) -> list[Once]:
+        """Keys of grants that nobody ever learned of."""
+        return list({end.once for end in self.batch.ends if end.once})
+
     def is_new(self, ask: Ask) -> bool:
         """Whether it has to be served, as opposed to being told what it was given before."""
         return ask.site in self.grounds and (ask.once is None or ask.once not in self.repeats)

@@ -188,6 +188,8 @@ class End:
     report: Report | None  # what a holder says; None when nobody ever learned of the lease
     caller: Caller
     future: asyncio.Future[Any]
+    # The key under which it was granted, when nobody ever learned of it: a repeat shall find nothing, and get another.
+    once: Once | None = None
 
     @property
     def subject(self) -> Hashable | None:

@@ -81,6 +81,8 @@ class MongoPool(MongoEnds):
             placed = await store.asked_where(conn)
             if at:
                 queue = await leases.queue(conn, organisation, self._process, at)
+            if undelivered := work.undelivered:
+                await idempotency.forget_many(conn, organisation, undelivered)
             if keyed:
                 claimed = await idempotency.claim_many(conn, organisation, keyed)
             if problem := elsewhere(*await store.read_where(placed), "mongo"):

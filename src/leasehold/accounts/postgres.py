@@ -66,6 +66,8 @@ class PostgresPool(Records):
                 grounds = await store.grounds(conn, organisation, at)
                 queue = await leases.queue(conn, organisation, self._process, at)
                 due = await store.due(conn, organisation, at, _DUE_AT_ONCE)
+            if undelivered := work.undelivered:
+                await idempotency.forget_many(conn, organisation, undelivered)
             if keyed:
                 repeats = await idempotency.claim_many(conn, organisation, keyed)
             if batch.ends:

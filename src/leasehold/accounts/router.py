@@ -171,7 +171,11 @@ async def acquire_accounts(
     return answered(offered(offer))
 
 
-@routes.post("/v2/accounts", status_code=201, **allows(Permission.ACCOUNTS_MANAGE, AccountExists, SiteUnknown))
+@routes.post(
+    "/v2/accounts",
+    status_code=201,
+    **allows(Permission.ACCOUNTS_MANAGE, AccountExists, SiteUnknown, SecretsSealed, PoolsMoving),
+)
 async def create_account(
     new: AccountIn, caller: CallerDep, accounts: AccountsDep, key: IdempotencyKey = None
 ) -> AccountOut:
@@ -187,7 +191,7 @@ _BODIES = {
     "text/csv": {"schema": {"type": "string", "examples": ["site,username,password\nboard,ann,hunter2\n"]}},
     "application/x-ndjson": {"schema": {"type": "string"}},
 }
-_IMPORT = allows(Permission.ACCOUNTS_MANAGE, InvalidRequest)
+_IMPORT = allows(Permission.ACCOUNTS_MANAGE, InvalidRequest, SecretsSealed, PoolsMoving)
 _IMPORT["openapi_extra"]["requestBody"] = {"required": True, "content": _BODIES}
 
 
@@ -309,7 +313,9 @@ async def list_leases_of_account(
     return Page(items=[PastLeaseOut.model_validate(ended) for ended in items], next_cursor=following)
 
 
-@routes.patch("/v2/accounts/{account_id}", **allows(Permission.ACCOUNTS_MANAGE, AccountUnknown))
+@routes.patch(
+    "/v2/accounts/{account_id}", **allows(Permission.ACCOUNTS_MANAGE, AccountUnknown, SecretsSealed, PoolsMoving)
+)
 async def change_account(
     account_id: IdInPath, patch: AccountPatch, caller: CallerDep, accounts: AccountsDep
 ) -> AccountOut:

@@ -117,7 +117,7 @@ class Accounts:
         Unless it asks again under the same key already: that request is told of the same leases, and they are its own.
         """
         if offer.once is None or all(ask.once != offer.once for ask in self._asking):
-            self._give_back(caller, [grant for grant, _ in offer.grants])
+            self._give_back(caller, [grant for grant, _ in offer.grants], offer.once)
 
     async def renew(self, caller: Caller, lease: UUID, ttl_seconds: int | None) -> Lease:
         renewal = Renewal(lease, ttl_seconds, asyncio.get_running_loop().create_future())
@@ -308,7 +308,7 @@ class Accounts:
             if isinstance(granted, Problem):
                 _resolve(ask.future, granted)
             elif ask.future.cancelled():
-                self._give_back(ask.caller, granted)
+                self._give_back(ask.caller, granted, ask.once)
             else:
                 if ask not in done.repeated:
                     self._metrics.leases_granted.labels("account").inc(len(granted))
@@ -318,7 +318,7 @@ class Accounts:
         try:
             opened = [(grant, self._open(organisation, grant.account.id, grant.secret)) for grant in granted]
         except SecretsSealed as problem:
-            self._give_back(ask.caller, granted)
+            self._give_back(ask.caller, granted, ask.once)
             return problem
         return Offer(opened, None, ask.once)
 
@@ -345,11 +345,11 @@ class Accounts:
         if ask.ticket is not None:
             self.desk.put(organisation, Leave(ask.ticket, asyncio.get_running_loop().create_future()))
 
-    def _give_back(self, caller: Caller, grants: Sequence[Grant]) -> None:
+    def _give_back(self, caller: Caller, grants: Sequence[Grant], once: Once | None) -> None:
         for grant in grants:
             future = asyncio.get_running_loop().create_future()
             future.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self.desk.put(caller.organisation, End(grant.lease.id, How.RELEASED, None, caller, future))
+            self.desk.put(caller.organisation, End(grant.lease.id, How.RELEASED, None, caller, future, once))
 
 
 def _resolve(future: asyncio.Future[Any], result: object) -> None:

@@ -114,7 +114,7 @@ CREATE TABLE account_secret (
     key_id text NOT NULL,
     sealed bytea NOT NULL
 );
-CREATE INDEX account_secret_key ON account_secret (key_id);
+CREATE INDEX account_secret_key ON account_secret (organisation, key_id);
 
 -- Who waits for an account, in which order, and in which process. Unlogged: after a crash nobody waits.
 CREATE UNLOGGED TABLE waiter (

@@ -2561,7 +2561,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unavailable (`/problems/unavailable`) */
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2652,7 +2652,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unavailable (`/problems/unavailable`) */
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3084,7 +3084,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unavailable (`/problems/unavailable`) */
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
             503: {
                 headers: {
                     [name: string]: unknown;
