@@ -52,7 +52,7 @@ def script(organisation: UUID, sites: int) -> str:
         "penalties": "ARRAY[NULL]",
         "rests": "ARRAY[0]",
     }
-    queue = {**wanted, "process": "'00000000-0000-0000-0000-000000000000'"}
+    queue = {**wanted, "asking": "ARRAY[]::uuid[]"}
     steps = [
         f"\\set site random(0, {sites - 1})",
         begin,

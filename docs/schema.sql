@@ -184,7 +184,8 @@ CREATE TABLE public.idempotency_key (
     key text NOT NULL,
     body_digest bytea NOT NULL,
     resource text NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recalled boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.idempotency_key FORCE ROW LEVEL SECURITY;

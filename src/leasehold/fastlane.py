@@ -72,7 +72,7 @@ class FastLane:
         head, _, rest = path[1:].partition("/")
         middle, _, rest = rest.partition("/")
         parameter, _, tail = rest.partition("/")
-        if len(parameter) > LONGEST_PARAMETER:
+        if not 0 < len(parameter) <= LONGEST_PARAMETER:
             return None, ""
         return self._split.get((f"/{head}/{middle}/", f"/{tail}")), parameter
 
@@ -110,9 +110,14 @@ class _Replay:
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._came: list[Message] = []
+        self._refusal: Problem | None = None
 
     async def __call__(self) -> Message:
-        message = await self._receive()
+        try:
+            message = await self._receive()
+        except Problem as refusal:  # larger than may be, for one
+            self._refusal = refusal
+            raise
         self._came.append(message)
         return message
 
@@ -120,7 +125,11 @@ class _Replay:
         came = iter(self._came)
 
         async def receive() -> Message:
-            return next(came, None) or await self._receive()
+            if message := next(came, None):
+                return message
+            if self._refusal is not None:
+                raise self._refusal
+            return await self._receive()
 
         return receive
 

@@ -329,3 +329,34 @@ async def test_the_history_of_an_account_tells_how_its_leases_ended(stage: Stage
         ("ann", "released", "failed", "captcha"),
     ]
     assert [end["fence"] for end in past] == [3, 2, 1]
+
+
+async def test_a_repeat_that_hangs_up_takes_nothing_from_the_holder(stage: Stage) -> None:
+    (lease,) = (await stage.ask(key="k1"))["leases"]
+    repeat = asyncio.create_task(stage.ask(key="k1"))
+    await asyncio.sleep(0)
+    repeat.cancel()
+    await asyncio.gather(repeat, return_exceptions=True)
+    await stage.home.app.state.accounts.desk.drain()
+
+    assert (await stage.beat(lease))["id"] == lease["id"]
+
+
+async def test_releases_and_heartbeats_that_cross_between_processes_are_all_answered(stage: Stage) -> None:
+    await stage.accounts(*(f"more-{n}" for n in range(30)))
+    async with stage.beside() as twin:
+        for _ in range(3):
+            leases = (await stage.ask(count=30))["leases"]
+            half, other = leases[:15], leases[15:]
+
+            answers = await asyncio.gather(
+                *(stage.release(lease) for lease in half),
+                *(twin.beat(lease) for lease in half),
+                *(twin.release(lease) for lease in other),
+                *(stage.beat(lease) for lease in other),
+                return_exceptions=True,
+            )
+
+            refused = [answer for answer in answers if isinstance(answer, Refused)]
+            assert {refusal.status for refusal in refused} <= {410}
+            assert all(isinstance(answer, dict | Refused) for answer in answers)

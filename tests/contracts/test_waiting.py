@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.contracts.stage import JSON, Stage
+from tests.contracts.stage import JSON, Refused, Stage
 
 PATIENCE_S = 20
 
@@ -289,3 +289,58 @@ async def test_waiting_asks_the_database_nothing_while_nothing_happens(stage: St
     assert await stage.batches() - before <= 3
     for waiter in waiters:
         waiter.cancel()
+
+
+async def test_a_newcomer_does_not_overtake_who_waits_in_its_own_process(stage: Stage) -> None:
+    await stage.site()
+    await stage.accounts("one", "two")
+    held = await stage.acquire()
+    both = await begin(stage, 1, owner="both", count=2, priority=9)
+
+    assert (await stage.ask(owner="newcomer", priority=0))["leases"] == []
+
+    await stage.release(held)
+    assert len((await answer(both))["leases"]) == 2
+
+
+async def test_the_end_of_a_lease_makes_room_under_a_cap_although_its_account_rests(stage: Stage) -> None:
+    await stage.site(max_concurrent_accounts=1, cooldown_seconds=600)
+    await stage.accounts("one", "two")
+    held = await stage.acquire()
+    waiter = await begin(stage)
+    stage.home.app.state.accounts.room.tick = None  # nobody is called by the clock
+
+    await stage.release(held)
+
+    assert (await answer(waiter))["leases"][0]["resource_id"] != held["resource_id"]
+
+
+async def test_who_is_told_of_an_earlier_grant_leaves_the_queue(stage: Stage) -> None:
+    await stage.site()
+    await stage.accounts("one")
+    held = await stage.acquire()
+    twins = [asyncio.create_task(stage.ask(owner="twin", key="k1", wait_seconds=25)) for _ in range(2)]
+    await stage.parked(2)
+
+    await stage.release(held)
+
+    both = [await answer(twin) for twin in twins]
+    assert both[0]["leases"][0]["id"] == both[1]["leases"][0]["id"]
+    async with asyncio.timeout(PATIENCE_S):
+        while stage.home.database.rows("SELECT FROM waiter"):
+            await asyncio.sleep(0.01)
+
+
+async def test_a_site_that_is_deleted_leaves_nobody_in_the_queue(stage: Stage) -> None:
+    await stage.site()
+    waiter = await begin(stage)
+
+    await stage.way.send("DELETE", "/v2/sites/board")
+    stage.home.app.state.accounts.room.close()
+
+    with pytest.raises(Refused) as refused:
+        await answer(waiter)
+    assert refused.value.type == "site-unknown"
+    async with asyncio.timeout(PATIENCE_S):
+        while stage.home.database.rows("SELECT FROM waiter"):
+            await asyncio.sleep(0.01)

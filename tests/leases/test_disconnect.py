@@ -178,10 +178,10 @@ def test_that_nobody_heard_of_a_lease_is_in_its_history(desk: Desk) -> None:
 
 def test_who_hung_up_and_asks_again_is_not_given_what_is_taken_back(desk: Desk) -> None:
     with desk.stalled():
-        with closing(desk.send(key="k")):
+        with closing(desk.send(key=desk.site)):
             desk.noticed()
         desk.noticed()
-        again = desk.send(key="k")
+        again = desk.send(key=desk.site)
         desk.noticed()
 
     with closing(again):
@@ -195,7 +195,7 @@ def test_who_hung_up_and_asks_again_is_not_given_what_is_taken_back(desk: Desk) 
 def test_who_hung_up_and_asks_again_and_hangs_up_holds_nothing(desk: Desk) -> None:
     with desk.stalled():
         for _ in range(3):
-            with closing(desk.send(key="k")):
+            with closing(desk.send(key=desk.site)):
                 desk.noticed()
         desk.noticed()
 

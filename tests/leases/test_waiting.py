@@ -32,6 +32,7 @@ class Slip:
     site: str = "board"
     priority: int = 4
     since: datetime | None = NOON
+    calls: int = 0
     in_s: float = 3600
     deadline: float = 0
     future: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -53,6 +54,7 @@ class Room(WaitingRoom[Slip]):
 
     def sit(self, *slips: Slip, organisation: UUID = OURS) -> None:
         for slip in slips:
+            slip.calls = self.calls(organisation, slip.site)
             self.park(organisation, slip)
 
 
@@ -309,3 +311,14 @@ async def test_a_process_can_stop_while_the_database_is_away(db: Database) -> No
 
     async with asyncio.timeout(PATIENCE_S):
         await room.leave_all()
+
+
+async def test_who_was_called_while_at_the_desk_is_sent_back_at_once(room: Room) -> None:
+    slip = Slip("late")
+    slip.calls = room.calls(OURS, slip.site)
+    room.call(OURS, slip.site)
+
+    room.park(OURS, slip)
+
+    assert room.called == [(OURS, "late")]
+    assert len(room) == 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from uuid import UUID
 
 from leasehold.accounts import machine
@@ -76,6 +77,17 @@ class Work:
         """Keys of grants that nobody ever learned of."""
         return list({end.once for end in self.batch.ends if end.once})
 
+    def keep(self, forgotten: set[Once]) -> None:
+        """Of grants nobody learned of, leave alone those that a repeat was told of meanwhile: they are its own."""
+        kept = [end for end in self.batch.ends if end.once and end.once not in forgotten]
+        self.batch.ends = [end for end in self.batch.ends if end not in kept]
+        self.done.ended |= {end: GivenBack(already_released=False, account=None) for end in kept}
+
+    @property
+    def tickets(self) -> list[UUID]:
+        """Places in the queue that are not somebody else's: of those who ask now, and of those who left."""
+        return [*(ask.ticket for ask in self.batch.asks if ask.ticket), *self.batch.left]
+
     def is_new(self, ask: Ask) -> bool:
         """Whether it has to be served, as opposed to being told what it was given before."""
         return ask.site in self.grounds and (ask.once is None or ask.once not in self.repeats)
@@ -118,7 +130,9 @@ class Work:
 
     def note(self, endings: Iterable[Ending], settled: Mapping[UUID, Settled], rested: Mapping[UUID, Health]) -> None:
         """Who is to be told that something is free, and how many had run out."""
-        self.done.freed |= {one.site for one in settled.values() if one.is_free}
+        # Where there is a cap, the end of a lease makes room although its own account may rest.
+        capped = {slug for slug, ground in self.grounds.items() if ground.cap is not None}
+        self.done.freed |= {one.site for one in settled.values() if one.is_free or one.site in capped}
         self.done.freed |= {held.site for held in self.due if held.account in rested}
         self.done.expired += sum(ending.how is How.EXPIRED and ending.lease in settled for ending in endings)
 
@@ -142,6 +156,20 @@ class Work:
                 if end.lease in self.held and end.report is not None and end.report.outcome != machine.Outcome.OK
             }
         )
+
+
+Places = dict[Ask, tuple[UUID | None, datetime | None]]
+
+
+def places(asks: Iterable[Ask]) -> Places:
+    """The places in the queue these have."""
+    return {ask: (ask.ticket, ask.since) for ask in asks}
+
+
+def put_back(before: Places) -> None:
+    """What a batch took that came to nothing was never taken."""
+    for ask, (ticket, since) in before.items():
+        ask.ticket, ask.since = ticket, since
 
 
 def _ending(end: End, held: Held, ground: Ground) -> Ending:

@@ -161,10 +161,17 @@ class Ask:
     # Its place in the queue of waiters, once it has one.
     ticket: UUID | None = None
     since: datetime | None = None
+    # How often those who wait at its site had been called when it was last taken up.
+    calls: int = 0
 
     @property
     def subject(self) -> Hashable | None:
         return (self.once.token, self.once.route, self.once.key) if self.once else None
+
+    @property
+    def kind(self) -> Hashable:
+        """What it asks for: two of one kind are answered alike."""
+        return self.site, self.count, tuple(sorted(self.labels.items())), self.account
 
     @property
     def wish(self) -> Wish:
@@ -262,6 +269,8 @@ class Offer:
     waiting: Waiting | None
     # Under which key it was asked for.
     once: Once | None = None
+    # Told again what was granted before: whoever has it may be somebody else by now.
+    is_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pymongo.asynchronous.client_session import AsyncClientSession
 
 from leasehold import audit, idempotency, leases, logs, sites
 from leasehold.accounts import documents, machine, notes, outlook, store
-from leasehold.accounts.batch import elsewhere
+from leasehold.accounts.batch import elsewhere, places, put_back
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground, Outlook
@@ -54,6 +54,7 @@ class MongoPool(MongoEnds):
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
         work = Books(organisation, batch)
+        before = places(batch.asks)
         try:
             async with self._db.transaction(organisation) as conn, reachable():
                 await self._look(conn, work)
@@ -64,6 +65,7 @@ class MongoPool(MongoEnds):
                 await self._serve(conn, work)
                 await self._trip(conn, work)
         except BaseException:
+            put_back(before)
             await self._undo(work)
             raise
         self._carry_soon(work.after.values())
@@ -77,12 +79,13 @@ class MongoPool(MongoEnds):
     async def _look(self, conn: Conn, work: Books) -> None:
         """Find out what has to be known before anything is decided."""
         organisation, at, keyed = work.organisation, work.sites, work.keyed
+        if undelivered := work.undelivered:
+            gone = await idempotency.forget_many(conn, organisation, undelivered)
+            work.keep(await idempotency.forgotten(gone, undelivered))
         async with conn.pipeline():
             placed = await store.asked_where(conn)
             if at:
-                queue = await leases.queue(conn, organisation, self._process, at)
-            if undelivered := work.undelivered:
-                await idempotency.forget_many(conn, organisation, undelivered)
+                queue = await leases.queue(conn, organisation, at, work.tickets)
             if keyed:
                 claimed = await idempotency.claim_many(conn, organisation, keyed)
             if problem := elsewhere(*await store.read_where(placed), "mongo"):
@@ -236,7 +239,11 @@ class MongoPool(MongoEnds):
 
     async def _keep_waiting(self, conn: Conn, work: Books, waiting: Sequence[Ask]) -> None:
         newcomers = [ask for ask in waiting if ask.ticket is None]
-        work.done.queued = [ask for ask in newcomers if ask.count == 1 or await self._is_possible(work, ask)]
+        possible: dict[object, bool] = {}
+        for ask in newcomers:
+            if ask.kind not in possible:
+                possible[ask.kind] = ask.count == 1 or await self._is_possible(work, ask)
+        work.done.queued = [ask for ask in newcomers if possible[ask.kind]]
         if work.done.queued:
             await take_places(conn, work.organisation, self._process, work.done.queued)
         work.done.waiting = [ask for ask in waiting if ask not in work.done.queued]
@@ -253,10 +260,9 @@ class MongoPool(MongoEnds):
     async def _explain(self, work: Books, asks: Sequence[Ask]) -> None:
         known: dict[Any, Outlook] = {}
         for ask in asks:
-            kind = (ask.site, tuple(sorted(ask.labels.items())), ask.account)
-            if kind not in known:
-                known[kind] = await self._outlook(work.organisation, ask.wish)
-            work.done.empty[ask] = outlook.waiting(work.grounds[ask.site], ask.wish, known[kind])
+            if ask.kind not in known:
+                known[ask.kind] = await self._outlook(work.organisation, ask.wish)
+            work.done.empty[ask] = outlook.waiting(work.grounds[ask.site], ask.wish, known[ask.kind])
 
     async def _repeat(self, conn: Conn, work: Books) -> None:
         """Answer those who asked before from what they were given then, and those who ask for a site there is not."""

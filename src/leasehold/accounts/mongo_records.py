@@ -92,6 +92,7 @@ class MongoRecords(MongoShelf):
             await refuse_moved(conn, "mongo")
             if not await store.hold_sites(conn, organisation, [site]):
                 raise unknown_site()
+            await store.import_turn(conn, organisation, site)
             async with reachable():
                 taken = await self._named(organisation, site, [one.username for one in new])
                 writes = [self._import(organisation, one, taken.get(one.username)) for one in new]

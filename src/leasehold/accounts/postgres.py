@@ -1,12 +1,15 @@
 """The account pool in PostgreSQL: one transaction for a whole batch, sent in as few trips as the questions allow."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from psycopg.errors import DeadlockDetected
+
 from leasehold import audit, idempotency, leases, sites
 from leasehold.accounts import machine, notes, outlook, store
-from leasehold.accounts.batch import Settled, Work, given_back, why_not
+from leasehold.accounts.batch import Settled, Work, given_back, places, put_back, why_not
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Outlook, Wish
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.records import Records, unknown_site
@@ -19,6 +22,7 @@ from leasehold.vault import Vault
 
 # How many accounts of a site are looked at again in one batch.
 _DUE_AT_ONCE = 100
+_ATTEMPTS = 3
 
 
 class PostgresPool(Records):
@@ -29,6 +33,18 @@ class PostgresPool(Records):
         self._process = process
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
+        before = places(batch.asks)
+        for attempt in range(_ATTEMPTS):
+            try:
+                return await self._work(organisation, replace(batch, ends=list(batch.ends)))
+            except BaseException as error:
+                put_back(before)
+                # Nothing of it happened: two batches that wait for each other in a circle may simply go again.
+                if not isinstance(error, DeadlockDetected) or attempt == _ATTEMPTS - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def _work(self, organisation: UUID, batch: Batch) -> Done:
         work = Work(organisation, batch)
         async with self._db.transaction(organisation) as conn:
             await self._look(conn, work)
@@ -55,24 +71,30 @@ class PostgresPool(Records):
     async def _look(self, conn: Conn, work: Work) -> None:
         """Find out what has to be known before anything is decided."""
         organisation, batch, at, keyed = work.organisation, work.batch, work.sites, work.keyed
+        if undelivered := work.undelivered:
+            gone = await idempotency.forget_many(conn, organisation, undelivered)
+            work.keep(await idempotency.forgotten(gone, undelivered))
+        ending = [end.lease for end in batch.ends]
+        ttls = {renewal.lease: renewal.ttl_seconds for renewal in batch.renewals}
+        # In this order everywhere: the guard of sites, accounts, leases. What waits holds nothing that comes before.
         async with conn.pipeline():
-            if batch.ends:
-                held = await store.held(conn, organisation, [end.lease for end in batch.ends])
-            if batch.renewals:
-                ttls = {renewal.lease: renewal.ttl_seconds for renewal in batch.renewals}
-                beaten = await leases.renew(conn, organisation, ttls, self._max_age_s)
             if batch.asks:
                 await store.guard(conn, organisation, at)
+            if ending:
+                held = await store.held(conn, organisation, ending)
+            if ending or ttls:
+                await leases.hold(conn, organisation, ending, list(ttls))
+            if ttls:
+                beaten = await leases.renew(conn, organisation, ttls, self._max_age_s)
+            if batch.asks:
                 grounds = await store.grounds(conn, organisation, at)
-                queue = await leases.queue(conn, organisation, self._process, at)
+                queue = await leases.queue(conn, organisation, at, work.tickets)
                 due = await store.due(conn, organisation, at, _DUE_AT_ONCE)
-            if undelivered := work.undelivered:
-                await idempotency.forget_many(conn, organisation, undelivered)
             if keyed:
                 repeats = await idempotency.claim_many(conn, organisation, keyed)
-            if batch.ends:
+            if ending:
                 work.held = await store.read_held(held)
-            if batch.renewals:
+            if ttls:
                 await self._answer_renewals(conn, work, await leases.renewed(beaten))
             if batch.asks:
                 work.grounds = await store.read_grounds(grounds)
@@ -156,7 +178,11 @@ class PostgresPool(Records):
 
         Who wants more than there can ever be gets none: it would keep everything from those behind it.
         """
-        asks = [ask for ask in newcomers if ask.count == 1 or await self._is_possible(conn, work, ask)]
+        known: dict[object, bool] = {}
+        for ask in newcomers:
+            if ask.kind not in known:
+                known[ask.kind] = ask.count == 1 or await self._is_possible(conn, work, ask)
+        asks = [ask for ask in newcomers if known[ask.kind]]
         if asks:
             await take_places(conn, work.organisation, self._process, asks)
         return asks

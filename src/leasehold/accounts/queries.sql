@@ -288,6 +288,10 @@ SELECT a.username, a.id, s.version
  ORDER BY a.id
    FOR UPDATE OF a;
 
+-- name: import_turn
+-- Imports of one site go one after the other: two with the same new names would stand in each other's way.
+SELECT pg_advisory_xact_lock(hashtextextended(%(organisation)s::uuid || ' ' || %(site)s::text, 2));
+
 -- name: describe
 -- What an import says of an account that is there; a part it leaves out stays.
 UPDATE account

@@ -116,6 +116,9 @@ class Records:
         organisation = caller.organisation
         async with self._db.transaction(organisation) as conn:
             await refuse_moved(conn, "postgres")
+            if not await store.hold_sites(conn, organisation, [site]):
+                raise unknown_site()
+            await store.import_turn(conn, organisation, site)
             taken = await store.named(conn, organisation, site, [one.username for one in new])
             for one in new:
                 if known := taken.get(one.username):

@@ -100,6 +100,8 @@ class Accounts:
         except asyncio.CancelledError:
             self._abandon(ask)
             raise
+        finally:
+            self._leave(caller.organisation, ask)
         self._metrics.waited.labels("granted" if offer.grants else "empty").observe(loop.time() - began)
         return offer
 
@@ -116,6 +118,8 @@ class Accounts:
 
         Unless it asks again under the same key already: that request is told of the same leases, and they are its own.
         """
+        if offer.is_repeat:
+            return
         if offer.once is None or all(ask.once != offer.once for ask in self._asking):
             self._give_back(caller, [grant for grant, _ in offer.grants], offer.once)
 
@@ -254,7 +258,7 @@ class Accounts:
         return settled
 
     async def _work(self, organisation: UUID, slips: list[AnySlip]) -> None:
-        batch = self._sorted(slips)
+        batch = self._sorted(organisation, slips)
         done = await self.pool.work(organisation, batch)
         self._metrics.batch_size.observe(len(slips))
         self._metrics.leases_ended.labels("account", How.EXPIRED).inc(done.expired)
@@ -271,10 +275,9 @@ class Accounts:
                 self.room.park(organisation, ask)
         for site, seconds in done.next_back_s.items():
             self.room.call_in(organisation, site, seconds)
-        self.room.freed(organisation, done.freed)
-        self.room.nudge(organisation, done.left_for_others - done.freed)
+        self.room.freed(organisation, done.freed | done.left_for_others)
 
-    def _sorted(self, slips: Sequence[AnySlip]) -> Batch:
+    def _sorted(self, organisation: UUID, slips: Sequence[AnySlip]) -> Batch:
         now = asyncio.get_running_loop().time()
         batch = Batch()
         for slip in slips:
@@ -284,6 +287,7 @@ class Accounts:
                         batch.left.append(slip.ticket)
                 case Ask():
                     batch.asks.append(slip)
+                    slip.calls = self.room.calls(organisation, slip.site)
                     if slip.wait_seconds == 0 or now >= slip.deadline or self.room.is_closed:
                         batch.last.add(slip)
                 case End():
@@ -303,24 +307,29 @@ class Accounts:
                 self._metrics.stale_calls.labels("heartbeat").inc()
             _resolve(renewal.future, lease)
         for ask, waiting in done.empty.items():
+            ask.ticket = None  # given up in the same transaction
             _resolve(ask.future, Offer([], waiting))
         for ask, granted in done.granted.items():
+            if isinstance(granted, list) and ask not in done.repeated:
+                ask.ticket = None
             if isinstance(granted, Problem):
                 _resolve(ask.future, granted)
             elif ask.future.cancelled():
-                self._give_back(ask.caller, granted, ask.once)
+                if ask not in done.repeated:
+                    self._give_back(ask.caller, granted, ask.once)
             else:
                 if ask not in done.repeated:
                     self._metrics.leases_granted.labels("account").inc(len(granted))
-                _resolve(ask.future, self._offer(organisation, ask, granted))
+                _resolve(ask.future, self._offer(organisation, ask, granted, is_repeat=ask in done.repeated))
 
-    def _offer(self, organisation: UUID, ask: Ask, granted: list[Grant]) -> Offer | Problem:
+    def _offer(self, organisation: UUID, ask: Ask, granted: list[Grant], *, is_repeat: bool) -> Offer | Problem:
         try:
             opened = [(grant, self._open(organisation, grant.account.id, grant.secret)) for grant in granted]
         except SecretsSealed as problem:
-            self._give_back(ask.caller, granted, ask.once)
+            if not is_repeat:
+                self._give_back(ask.caller, granted, ask.once)
             return problem
-        return Offer(opened, None, ask.once)
+        return Offer(opened, None, ask.once, is_repeat)
 
     def _open(self, organisation: UUID, account: UUID, secret: SealedSecret) -> Mapping[str, Any]:
         place = Place(organisation, account, FIELD, secret.version)
@@ -339,11 +348,12 @@ class Accounts:
         if ask.future.done() and not ask.future.cancelled() and ask.future.exception() is None:
             self.take_back(ask.caller, ask.future.result())
         self.room.leave(organisation, ask)
-        self._leave(organisation, ask)
 
     def _leave(self, organisation: UUID, ask: Ask) -> None:
+        """Give up its place in the queue, if it still has one."""
         if ask.ticket is not None:
             self.desk.put(organisation, Leave(ask.ticket, asyncio.get_running_loop().create_future()))
+            ask.ticket = None
 
     def _give_back(self, caller: Caller, grants: Sequence[Grant], once: Once | None) -> None:
         for grant in grants:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
+from uuid import UUID
 
 from leasehold.accounts.models import Candidate, Ground, Wish
 
@@ -33,17 +34,16 @@ def share(
     claims: Iterable[Claim[T]], candidates: Mapping[str, Sequence[Candidate]], grounds: Mapping[str, Ground]
 ) -> Shares[T]:
     """Serve the claims in order. Who waits and cannot be served yet keeps what there is from those behind."""
-    free = {site: list(found) for site, found in candidates.items()}
+    taken: set[UUID] = set()
     room = {slug: ground.cap - ground.live for slug, ground in grounds.items() if ground.cap is not None}
     shares: Shares[T] = Shares()
     for claim in sorted(claims, key=_turn):
         wish = claim.wish
-        here = free.get(wish.site, [])
-        found = _first(here, wish, min(wish.count, max(0, room.get(wish.site, wish.count))))
+        here = candidates.get(wish.site, ())
+        found = _first(here, taken, wish, min(wish.count, max(0, room.get(wish.site, wish.count))))
         is_enough = len(found) == wish.count
         if is_enough or wish.is_waiting:
-            for candidate in found:
-                here.remove(candidate)
+            taken.update(candidate.id for candidate in found)
             if wish.site in room:
                 room[wish.site] -= len(found)
         if claim.holder is None:
@@ -60,12 +60,12 @@ def _turn(claim: Claim[T]) -> tuple[int, datetime]:
     return -claim.wish.priority, claim.wish.since or _JUST_CAME
 
 
-def _first(candidates: Sequence[Candidate], wish: Wish, count: int) -> list[Candidate]:
+def _first(candidates: Sequence[Candidate], taken: set[UUID], wish: Wish, count: int) -> list[Candidate]:
     found: list[Candidate] = []
     for candidate in candidates:
         if len(found) == count:
             break
-        if wish.fits(candidate):
+        if candidate.id not in taken and wish.fits(candidate):
             found.append(candidate)
     return found
 

@@ -256,6 +256,11 @@ async def named(conn: Conn, organisation: UUID, site: str, usernames: Sequence[s
     return {username: (account, version) for username, account, version in await cur.fetchall()}
 
 
+async def import_turn(conn: Conn, organisation: UUID, site: str) -> None:
+    """Wait for other imports of the site."""
+    await conn.execute(SQL["import_turn"], {"organisation": organisation, "site": site})
+
+
 async def describe(
     conn: Conn, organisation: UUID, account: UUID, labels: Mapping[str, str] | None, priority: int | None
 ) -> None:

@@ -6,10 +6,22 @@ from leasehold.idempotency.store import (
     claim_many,
     forget,
     forget_many,
+    forgotten,
     keep,
     keep_many,
     repeated,
     sweep,
 )
 
-__all__ = ["Once", "claim", "claim_many", "forget", "forget_many", "keep", "keep_many", "repeated", "sweep"]
+__all__ = [
+    "Once",
+    "claim",
+    "claim_many",
+    "forget",
+    "forget_many",
+    "forgotten",
+    "keep",
+    "keep_many",
+    "repeated",
+    "sweep",
+]

@@ -38,16 +38,17 @@ SELECT %(organisation)s::uuid, g.token, g.route, g.key, g.body_digest, ''
     AS g (token, route, key, body_digest)
  ORDER BY g.token, g.route, g.key
 ON CONFLICT (organisation, token, route, key) DO UPDATE
-   SET at = clock_timestamp(), body_digest = excluded.body_digest, resource = ''
+   SET at = clock_timestamp(), body_digest = excluded.body_digest, resource = '', recalled = false
  WHERE idempotency_key.at < clock_timestamp() - interval '24 hours';
 
 -- name: recall_many
--- What earlier requests left under these keys; nothing for those just claimed.
-SELECT k.token, k.route, k.key, k.body_digest, k.resource
-  FROM idempotency_key k
-  JOIN unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
- USING (token, route, key)
- WHERE k.organisation = %(organisation)s::uuid AND k.resource <> '';
+-- What earlier requests left under these keys; nothing for those just claimed. That it was told is noted.
+UPDATE idempotency_key k
+   SET recalled = true
+  FROM unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
+ WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key
+   AND k.resource <> ''
+RETURNING k.token, k.route, k.key, k.body_digest, k.resource;
 
 -- name: keep_many
 UPDATE idempotency_key k
@@ -57,6 +58,9 @@ UPDATE idempotency_key k
  WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key;
 
 -- name: forget_many
+-- Not those that a repeat was told of meanwhile.
 DELETE FROM idempotency_key k
  USING unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
- WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key;
+ WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key
+   AND NOT k.recalled
+RETURNING k.token, k.route, k.key;

@@ -80,8 +80,14 @@ async def keep_many(conn: Conn, organisation: UUID, made: Mapping[Once, str]) ->
     await conn.execute(SQL["keep_many"], {"organisation": organisation, **row})
 
 
-async def forget_many(conn: Conn, organisation: UUID, several: Sequence[Once]) -> None:
-    await conn.execute(SQL["forget_many"], {"organisation": organisation, **_columns(several)})
+async def forget_many(conn: Conn, organisation: UUID, several: Sequence[Once]) -> AsyncCursor[tuple[Any, ...]]:
+    """Give keys back; `forgotten` reads which could be: not those that a repeat was told of."""
+    return await conn.execute(SQL["forget_many"], {"organisation": organisation, **_columns(several)})
+
+
+async def forgotten(cur: AsyncCursor[tuple[Any, ...]], several: Sequence[Once]) -> set[Once]:
+    gone = set(await cur.fetchall())
+    return {once for once in several if (once.token, once.route, once.key) in gone}
 
 
 def _columns(several: Sequence[Once]) -> dict[str, list[Any]]:

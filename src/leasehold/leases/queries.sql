@@ -7,6 +7,7 @@ WITH given AS (
     SELECT l.id
       FROM lease l
      WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[]) AND NOT l.moved
+       AND l.expires_at > clock_timestamp()
      ORDER BY l.id
        FOR UPDATE
 )
@@ -19,12 +20,22 @@ UPDATE lease l
  WHERE l.organisation = %(organisation)s::uuid AND l.id = g.id AND l.expires_at > clock_timestamp()
 RETURNING l.id, l.kind, l.resource, l.site, l.owner, l.job_id, l.fence, l.acquired_at, l.expires_at;
 
+-- name: hold
+-- Kept from others until we are done, in one order for what is ended and what is renewed: two batches that cross never
+-- wait for each other in a circle.
+SELECT id
+  FROM lease
+ WHERE organisation = %(organisation)s::uuid AND NOT moved
+   AND (id = ANY(%(ending)s::uuid[]) OR (id = ANY(%(renewing)s::uuid[]) AND expires_at > clock_timestamp()))
+ ORDER BY id
+   FOR UPDATE;
+
 -- name: renew_owner
 WITH locked AS (
     SELECT l.id
       FROM lease l
      WHERE l.organisation = %(organisation)s::uuid AND l.owner = %(owner)s::text AND l.token = %(token)s::uuid
-       AND l.kind = %(kind)s::text AND NOT l.moved
+       AND l.kind = %(kind)s::text AND NOT l.moved AND l.expires_at > clock_timestamp()
      ORDER BY l.id
        FOR UPDATE
 )
@@ -82,10 +93,10 @@ SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, ended_at, ho
  LIMIT %(limit)s::int;
 
 -- name: queue
--- Who waits at these sites in other processes that are alive, in their turn.
+-- Who waits at these sites, in whichever process that is alive, in their turn; without those who ask right now.
 SELECT site, priority, wanted, labels, account, since
   FROM waiter
- WHERE organisation = %(organisation)s::uuid AND site = ANY(%(sites)s::text[]) AND process <> %(process)s::uuid
+ WHERE organisation = %(organisation)s::uuid AND site = ANY(%(sites)s::text[]) AND id <> ALL(%(asking)s::uuid[])
    AND refreshed_at > clock_timestamp() - interval '5 seconds'
  ORDER BY priority DESC, since
  LIMIT 1000;

@@ -113,9 +113,18 @@ async def history(conn: Conn, organisation: UUID, resource: UUID, before: int | 
     return [_ended(row) for row in await cur.fetchall()]
 
 
-async def queue(conn: Conn, organisation: UUID, process: UUID, sites: Sequence[str]) -> AsyncCursor[tuple[Any, ...]]:
-    """Who waits at these sites in other processes: (site, priority, wanted, labels, account, since)."""
-    return await conn.execute(SQL["queue"], {"organisation": organisation, "process": process, "sites": list(sites)})
+async def queue(
+    conn: Conn, organisation: UUID, sites: Sequence[str], asking: Sequence[UUID]
+) -> AsyncCursor[tuple[Any, ...]]:
+    """Who else waits at these sites: (site, priority, wanted, labels, account, since)."""
+    which = {"organisation": organisation, "sites": list(sites), "asking": list(asking)}
+    return await conn.execute(SQL["queue"], which)
+
+
+async def hold(conn: Conn, organisation: UUID, ending: Sequence[UUID], renewing: Sequence[UUID]) -> None:
+    """Keep leases from others, before any of them is changed."""
+    which = {"organisation": organisation, "ending": list(ending), "renewing": list(renewing)}
+    await conn.execute(SQL["hold"], which)
 
 
 async def enqueue(conn: Conn, organisation: UUID, process: UUID, places: Sequence[Place]) -> dict[UUID, datetime]:

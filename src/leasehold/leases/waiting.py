@@ -37,6 +37,8 @@ class Parked(Protocol):
     @property
     def since(self) -> datetime | None: ...
     @property
+    def calls(self) -> int: ...
+    @property
     def deadline(self) -> float: ...
     @property
     def future(self) -> asyncio.Future[Any]: ...
@@ -54,6 +56,7 @@ class WaitingRoom(Generic[P]):
         self.is_closed = False
         self._db = db
         self._again = again
+        self._calls: dict[_Where, int] = {}
         self._parked: dict[_Where, dict[P, asyncio.TimerHandle]] = {}
         self._alarms: dict[_Where, asyncio.TimerHandle] = {}
         self._errands: set[asyncio.Task[None]] = set()
@@ -64,10 +67,11 @@ class WaitingRoom(Generic[P]):
         return sum(len(here) for here in self._parked.values())
 
     def park(self, organisation: UUID, slip: P) -> None:
-        if self.is_closed:
+        where = (organisation, slip.site)
+        # Called while it was at the desk: what it learned there may be old already.
+        if self.is_closed or slip.calls != self._calls.get(where, 0):
             self._again(organisation, slip)
             return
-        where = (organisation, slip.site)
         timer = asyncio.get_running_loop().call_at(slip.deadline, self._time_is_up, where, slip)
         self._parked.setdefault(where, {})[slip] = timer
 
@@ -78,6 +82,7 @@ class WaitingRoom(Generic[P]):
     def call(self, organisation: UUID, site: str) -> None:
         """Something may be free at the site: everybody there tries again, in turn."""
         where = (organisation, site)
+        self._calls[where] = self._calls.get(where, 0) + 1
         here = self._parked.get(where)
         if not here:
             return
@@ -85,6 +90,10 @@ class WaitingRoom(Generic[P]):
         for slip in turn[:_CALLED_AT_ONCE]:
             if self._take(where, slip):
                 self._again(organisation, slip)
+
+    def calls(self, organisation: UUID, site: str) -> int:
+        """How often those at the site were called so far."""
+        return self._calls.get((organisation, site), 0)
 
     def call_in(self, organisation: UUID, site: str, seconds: float) -> None:
         """Call when the clock gets there; a nearer alarm that is set already stands."""

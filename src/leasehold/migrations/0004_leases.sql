@@ -183,6 +183,10 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON account_secret TO leasehold_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON waiter TO leasehold_app;
 GRANT SELECT, UPDATE, DELETE ON waiter TO leasehold_system;
 
+ALTER TABLE idempotency_key
+    -- A repeat was told what is under it: that is somebody's now, and is not taken back from the first who asked.
+    ADD COLUMN recalled boolean NOT NULL DEFAULT false;
+
 -- Every grant writes an event; looking its organisation up each time is what that costs most. Row security sees to it that
 -- the organisation is the one the transaction works for.
 ALTER TABLE audit_event DROP CONSTRAINT audit_event_organisation_fkey;
