@@ -1,6 +1,6 @@
 """What a batch decides, whichever store the accounts are in. No I/O."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
@@ -61,6 +61,8 @@ class Work:
     held: dict[UUID, Held] = field(default_factory=dict)
     due: list[Held] = field(default_factory=list)
     others: list[Wish] = field(default_factory=list)
+    # Whether `live` counts leases that ran out and are not settled yet.
+    counts_run_out: bool = False
     # Asks whose key was used before, with what the first request made.
     repeats: dict[Once, str | Problem] = field(default_factory=dict)
 
@@ -128,12 +130,16 @@ class Work:
         """Accounts that are due only because nobody noted how long their lease lives now."""
         return [held.account for held in self.due if held.lease is not None and not held.ran_out]
 
-    def note(self, endings: Iterable[Ending], settled: Mapping[UUID, Settled], rested: Mapping[UUID, Health]) -> None:
+    def note(self, endings: Collection[Ending], settled: Mapping[UUID, Settled], rested: Mapping[UUID, Health]) -> None:
         """Who is to be told that something is free, and how many had run out."""
         # Where there is a cap, the end of a lease makes room although its own account may rest.
         capped = {slug for slug, ground in self.grounds.items() if ground.cap is not None}
         self.done.freed |= {one.site for one in settled.values() if one.is_free or one.site in capped}
         self.done.freed |= {held.site for held in self.due if held.account in rested}
+        for ending in endings:
+            if ending.lease in settled and (self.counts_run_out or ending.how is not How.EXPIRED):
+                ground = self.grounds[settled[ending.lease].site]
+                self.grounds[ground.slug] = ground.with_live(max(0, ground.live - 1))
         self.done.expired += sum(ending.how is How.EXPIRED and ending.lease in settled for ending in endings)
 
     def ended_by_us(self, settled: Mapping[UUID, Settled]) -> set[UUID]:

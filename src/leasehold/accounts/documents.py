@@ -163,7 +163,7 @@ def ends(organisation: UUID, slips: Sequence[Document]) -> tuple[Document, Pipel
         "$and": [
             {"$eq": ["$lease.id", "$$slip.lease"]},
             {"$eq": ["$rev", "$$slip.rev"]},
-            {"$or": [{"$ne": ["$$slip.how", How.RELEASED]}, _LIVE]},
+            {"$or": [{"$eq": ["$$slip.how", How.EXPIRED]}, _LIVE]},
             {"$or": [{"$ne": ["$$slip.how", How.EXPIRED]}, {"$lte": ["$lease.expires_at", _NOW]}]},
         ]
     }

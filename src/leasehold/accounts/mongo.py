@@ -8,9 +8,11 @@ import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from psycopg.errors import DeadlockDetected
 from pymongo import AsyncMongoClient, UpdateOne
 from pymongo.asynchronous.client_session import AsyncClientSession
 
@@ -34,6 +36,8 @@ from leasehold.vault import Vault
 
 log = logs.get(__name__)
 
+_ATTEMPTS = 3
+
 
 class MongoPool(MongoEnds):
     """Accounts whose every document, lease and end are in MongoDB."""
@@ -53,23 +57,33 @@ class MongoPool(MongoEnds):
         self._carrying: asyncio.Task[None] | None = None
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
-        work = Books(organisation, batch)
         before = places(batch.asks)
-        try:
-            async with self._db.transaction(organisation) as conn, reachable():
-                await self._look(conn, work)
-                endings, settled = await self._settle(work)
-                await self._answer_renewals(work)
-                await self._answer_ends(work, settled)
-                await audit.record_many(conn, list(notes.of_ends(organisation, endings, settled, batch.ends)))
-                await self._serve(conn, work)
-                await self._trip(conn, work)
-        except BaseException:
-            put_back(before)
-            await self._undo(work)
-            raise
-        self._carry_soon(work.after.values())
-        return work.done
+        for attempt in range(_ATTEMPTS):
+            work = Books(organisation, replace(batch, ends=list(batch.ends)))
+            try:
+                await self._work(work)
+            except BaseException as error:
+                put_back(before)
+                await self._undo(work)
+                # Nothing was written yet: two batches that wait for each other in a circle may simply go again.
+                if work.has_begun or not isinstance(error, DeadlockDetected) or attempt == _ATTEMPTS - 1:
+                    raise
+            else:
+                self._carry_soon(work.after.values())
+                return work.done
+        raise AssertionError("unreachable")
+
+    async def _work(self, work: Books) -> None:
+        organisation, batch = work.organisation, work.batch
+        async with self._db.transaction(organisation) as conn, reachable():
+            await self._look(conn, work)
+            work.has_begun = True
+            endings, settled = await self._settle(work)
+            await self._answer_renewals(work)
+            await self._answer_ends(work, settled)
+            await audit.record_many(conn, list(notes.of_ends(organisation, endings, settled, batch.ends)))
+            await self._serve(conn, work)
+            await self._trip(conn, work)
 
     async def close(self) -> None:
         if self._carrying is not None:

@@ -38,6 +38,8 @@ class Books(Work):
     # Accounts as they are after their leases ended.
     after: dict[UUID, Document] = field(default_factory=dict)
     granted: list[UUID] = field(default_factory=list)
+    # Something may have been written.
+    has_begun: bool = False
 
 
 class MongoEnds(MongoRecords):
@@ -185,19 +187,22 @@ class MongoEnds(MongoRecords):
         """How these ended, as the history has it or as their accounts still carry it."""
         if not missing:
             return {}
-        where = {"_id": {"$in": list(missing)}, "organisation": organisation}
-        ended = [documents.read_ended(document) async for document in self._ends.find(where)]
+        # The accounts first: what is carried in between is in the history then.
+        ended: list[Ended] = []
         carried = {"organisation": organisation, "ended.id": {"$in": list(missing)}}
         async for carrier in self._accounts.find(carried):
             ended += [documents.read_ended(end) for end in documents.booked(carrier)]
+        where = {"_id": {"$in": list(missing)}, "organisation": organisation}
+        ended += [documents.read_ended(document) async for document in self._ends.find(where)]
         return {one.id: one for one in ended if one.id in missing}
 
     async def _why_not(self, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem]:
         if not missing:
             return {}
-        past = await self._past(organisation, missing)
+        # What ends in between is in the second, if not in the first.
         where = {"organisation": organisation, "lease.id": {"$in": list(missing)}}
         present = {found["lease"]["id"] async for found in self._accounts.find(where, {"lease.id": 1})}
+        past = await self._past(organisation, missing)
         return {lease: why_not(lease, past.get(lease), None, is_present=lease in present) for lease in missing}
 
     async def _give_back(self, organisation: UUID, granted: Sequence[UUID]) -> None:

@@ -45,7 +45,7 @@ class PostgresPool(Records):
         raise AssertionError("unreachable")
 
     async def _work(self, organisation: UUID, batch: Batch) -> Done:
-        work = Work(organisation, batch)
+        work = Work(organisation, batch, counts_run_out=True)
         async with self._db.transaction(organisation) as conn:
             await self._look(conn, work)
             settled = await _settle(conn, work)
@@ -58,7 +58,7 @@ class PostgresPool(Records):
     async def settle(self, organisation: UUID, site: str | None) -> int:
         settled = 0
         while True:
-            work = Work(organisation, Batch())
+            work = Work(organisation, Batch(), counts_run_out=True)
             async with self._db.transaction(organisation) as conn:
                 at = [site] if site is not None else await store.sites(conn, organisation)
                 work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
@@ -126,8 +126,9 @@ class PostgresPool(Records):
             work.done.ended[end] = told or why[end.lease]
 
     async def _why_not(self, conn: Conn, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem]:
-        past = await leases.past(conn, organisation, missing)
+        # What ends in between is in the second, if not in the first.
         present = await leases.find(conn, organisation, missing)
+        past = await leases.past(conn, organisation, missing)
         moved = await self.moved(conn)
         return {lease: why_not(lease, past.get(lease), moved, is_present=lease in present) for lease in missing}
 

@@ -9,15 +9,15 @@ SELECT pg_advisory_xact_lock(hashtextextended(%(organisation)s::uuid || ' ' || c
         OFFSET 0) capped;
 
 -- name: grounds
--- What there is to know of these sites before anything of theirs is handed out.
+-- What there is to know of these sites before anything of theirs is handed out. A lease that looks run out counts until it
+-- is settled: somebody may be about to commit its renewal.
 SELECT s.slug, s.paused_at IS NOT NULL AS is_paused, s.pause_reason, s.max_concurrent_accounts,
        s.cooldown_seconds, s.reclaim_delay_seconds, s.quarantine_after_unclean, s.probation_after_seconds,
        s.breaker_percent, s.breaker_min_accounts, s.breaker_window_seconds,
        CASE WHEN s.max_concurrent_accounts IS NOT NULL THEN (
            SELECT count(*)
              FROM lease l
-            WHERE l.organisation = %(organisation)s::uuid AND l.site = s.slug AND l.kind = 'account'
-              AND l.expires_at > clock_timestamp() AND NOT l.moved)
+            WHERE l.organisation = %(organisation)s::uuid AND l.site = s.slug AND l.kind = 'account' AND NOT l.moved)
        ELSE 0 END AS live
   FROM site s
  WHERE s.organisation = %(organisation)s::uuid AND s.slug = ANY(%(sites)s::text[]);
@@ -74,7 +74,7 @@ SELECT a.id, a.site, a.standing, a.blocked_reason, a.consecutive_failures, a.unc
 
 -- name: settle
 -- Ends leases, books how, and leaves each account as its verdict says. The lease and its time are in the WHERE: a
--- release needs a live lease, an expiry one that ran out.
+-- release and a revocation need a live lease, an expiry one that ran out.
 WITH given AS (
     SELECT *
       FROM unnest(%(leases)s::uuid[], %(hows)s::text[], %(outcomes)s::text[], %(reasons)s::text[],
@@ -85,9 +85,7 @@ WITH given AS (
     DELETE FROM lease l
      USING given g
      WHERE l.organisation = %(organisation)s::uuid AND l.id = g.lease
-       AND CASE g.how WHEN 'released' THEN l.expires_at > clock_timestamp()
-                      WHEN 'expired' THEN l.expires_at <= clock_timestamp()
-                      ELSE true END
+       AND CASE g.how WHEN 'expired' THEN l.expires_at <= clock_timestamp() ELSE l.expires_at > clock_timestamp() END
     RETURNING l.*, CASE g.how WHEN 'expired' THEN l.expires_at ELSE clock_timestamp() END AS ended_at
 ), booked AS (
     INSERT INTO lease_end (id, organisation, kind, resource, site, owner, token, job_id, fence, acquired_at,

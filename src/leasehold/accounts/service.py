@@ -73,7 +73,6 @@ class Accounts:
         self.desk = desk(self._work)
         self.room: WaitingRoom[Ask] = WaitingRoom(db, self.desk.put)
         self.pool = make_pool(self.room.process)
-        self._asking: set[Ask] = set()
 
     async def acquire(self, caller: Caller, wanted: Wanted, once: Once | None = None) -> Offer:
         """Accounts on leases, all that were asked for or none; waits as long as the caller said it would."""
@@ -96,7 +95,7 @@ class Accounts:
         began = loop.time()
         self.desk.put(caller.organisation, ask)
         try:
-            offer = await self._answer_to(ask)
+            offer: Offer = await ask.future
         except asyncio.CancelledError:
             self._abandon(ask)
             raise
@@ -105,22 +104,12 @@ class Accounts:
         self._metrics.waited.labels("granted" if offer.grants else "empty").observe(loop.time() - began)
         return offer
 
-    async def _answer_to(self, ask: Ask) -> Offer:
-        self._asking.add(ask)
-        try:
-            offer: Offer = await ask.future
-        finally:
-            self._asking.discard(ask)
-        return offer
-
     def take_back(self, caller: Caller, offer: Offer) -> None:
         """The one who asked is gone: what it was granted is given back in the next batch.
 
-        Unless it asks again under the same key already: that request is told of the same leases, and they are its own.
+        Unless it asked again under the same key: that request is told of the same leases, and they are its own.
         """
-        if offer.is_repeat:
-            return
-        if offer.once is None or all(ask.once != offer.once for ask in self._asking):
+        if not offer.is_repeat:
             self._give_back(caller, [grant for grant, _ in offer.grants], offer.once)
 
     async def renew(self, caller: Caller, lease: UUID, ttl_seconds: int | None) -> Lease:

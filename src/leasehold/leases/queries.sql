@@ -122,10 +122,10 @@ SELECT pg_notify('leasehold_wake', %(organisation)s::uuid || ' ' || site)
  GROUP BY site;
 
 -- name: refresh
--- Across organisations: this process still waits for all of its own.
+-- Across organisations: this process still waits for all of its own. Those that are just leaving are stepped over.
 UPDATE waiter
    SET refreshed_at = clock_timestamp()
- WHERE process = %(process)s::uuid;
+ WHERE id IN (SELECT id FROM waiter WHERE process = %(process)s::uuid FOR UPDATE SKIP LOCKED);
 
 -- name: bury
 -- Across organisations: waiters of processes that died.
