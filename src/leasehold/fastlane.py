@@ -91,7 +91,7 @@ async def _prepared(lane: Lane, request: Request) -> BaseModel:
             raise _Unusual
         document = await read_json(request)
         return lane.body.model_validate({} if document is None else document)
-    except (Problem, ValidationError) as error:
+    except (Problem, ValidationError, *DOWN) as error:
         raise _Unusual from error
 
 

@@ -73,3 +73,14 @@ async def test_calls_on_the_lane_are_counted_under_their_route(home: House) -> N
     text = home.app.state.metrics.text().decode()
 
     assert 'route="/v2/leases/{lease_id}/heartbeat",status="404"' in text
+
+
+@pytest.mark.parametrize("path", CALLS)
+async def test_a_database_that_is_gone_is_told_as_everywhere(home: House, path: str) -> None:
+    token = await home.token()
+    await home.app.state.db.pool.close()
+
+    lane, framework = await both(home, token, path, {"json": {"outcome": "ok"} if path.endswith("release") else {}})
+
+    assert told(lane) == told(framework)
+    assert lane.status_code == 503

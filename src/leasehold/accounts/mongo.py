@@ -57,8 +57,9 @@ class MongoPool(MongoEnds):
         self._carrying: asyncio.Task[None] | None = None
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
-        before = places(batch.asks)
-        for attempt in range(_ATTEMPTS):
+        before, attempts = places(batch.asks), 0
+        while True:
+            attempts += 1
             work = Books(organisation, replace(batch, ends=list(batch.ends)))
             try:
                 await self._work(work)
@@ -66,12 +67,11 @@ class MongoPool(MongoEnds):
                 put_back(before)
                 await self._undo(work)
                 # Nothing was written yet: two batches that wait for each other in a circle may simply go again.
-                if work.has_begun or not isinstance(error, DeadlockDetected) or attempt == _ATTEMPTS - 1:
+                if work.has_begun or not isinstance(error, DeadlockDetected) or attempts == _ATTEMPTS:
                     raise
             else:
                 self._carry_soon(work.after.values())
                 return work.done
-        raise AssertionError("unreachable")
 
     async def _work(self, work: Books) -> None:
         organisation, batch = work.organisation, work.batch

@@ -33,16 +33,16 @@ class PostgresPool(Records):
         self._process = process
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
-        before = places(batch.asks)
-        for attempt in range(_ATTEMPTS):
+        before, attempts = places(batch.asks), 0
+        while True:
+            attempts += 1
             try:
                 return await self._work(organisation, replace(batch, ends=list(batch.ends)))
             except BaseException as error:
                 put_back(before)
                 # Nothing of it happened: two batches that wait for each other in a circle may simply go again.
-                if not isinstance(error, DeadlockDetected) or attempt == _ATTEMPTS - 1:
+                if not isinstance(error, DeadlockDetected) or attempts == _ATTEMPTS:
                     raise
-        raise AssertionError("unreachable")
 
     async def _work(self, organisation: UUID, batch: Batch) -> Done:
         work = Work(organisation, batch, counts_run_out=True)
