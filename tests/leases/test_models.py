@@ -6,7 +6,8 @@ from uuid import UUID
 import pytest
 
 from leasehold.ids import parse, show, uuid7
-from leasehold.leases import PREFIX, How, Kind, Lease, kind_of, lost, new_id, shown, unknown
+from leasehold.leases import PREFIX, How, Kind, Lease, lost, new_id, shown, unknown
+from leasehold.leases.models import kind_of
 
 AT = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from leasehold.accounts.placing import Store, WrongStore, in_force, settle_in
 from leasehold.accounts.pool import Pool
 from leasehold.accounts.postgres import PostgresPool
 from leasehold.accounts.safes import MongoSafe, PostgresSafe, SecretsDamaged, at_rest
-from leasehold.accounts.service import Accounts, Wanted
+from leasehold.accounts.service import Accounts
 
 __all__ = [
     "AccountHolder",
@@ -32,7 +32,6 @@ __all__ = [
     "PostgresSafe",
     "SecretsDamaged",
     "Store",
-    "Wanted",
     "WrongStore",
     "at_rest",
     "connect",

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,15 +18,14 @@ from pymongo import AsyncMongoClient, UpdateOne
 from pymongo.asynchronous.client_session import AsyncClientSession
 
 from leasehold import audit, idempotency, leases, logs, sites
-from leasehold.accounts import documents, machine, notes, outlook, store
+from leasehold.accounts import documents, machine, notes, queueing, store
 from leasehold.accounts.batch import elsewhere, places, put_back
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
-from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground, Outlook
+from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground
 from leasehold.accounts.mongo_ends import ROUNDS, Books, MongoEnds
 from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch, Done
-from leasehold.accounts.postgres import take_places
 from leasehold.accounts.records import unknown_site
 from leasehold.accounts.share import needs, share
 from leasehold.db import Conn, Database
@@ -155,7 +155,8 @@ class MongoPool(MongoEnds):
                 break
         await self._note(conn, work, unmet)
         await self._keep_waiting(conn, work, [ask for ask in unmet if ask not in work.batch.last])
-        await self._explain(work, [ask for ask in unmet if ask in work.batch.last])
+        last = [ask for ask in unmet if ask in work.batch.last]
+        await queueing.explain(work, last, partial(self._outlook, work.organisation))
 
     async def _pick(self, work: Books, claims: Sequence[Any]) -> dict[str, list[Candidate]]:
         """Free accounts of each wanted kind: higher priority first, then longest idle."""
@@ -252,31 +253,14 @@ class MongoPool(MongoEnds):
             await leases.leave(conn, organisation, left)
 
     async def _keep_waiting(self, conn: Conn, work: Books, waiting: Sequence[Ask]) -> None:
-        newcomers = [ask for ask in waiting if ask.ticket is None]
-        possible: dict[object, bool] = {}
-        for ask in newcomers:
-            if ask.kind not in possible:
-                possible[ask.kind] = ask.count == 1 or await self._is_possible(work, ask)
-        work.done.queued = [ask for ask in newcomers if possible[ask.kind]]
-        if work.done.queued:
-            await take_places(conn, work.organisation, self._process, work.done.queued)
-        work.done.waiting = [ask for ask in waiting if ask not in work.done.queued]
+        if not waiting:
+            return
+        look = partial(self._outlook, work.organisation)
+        await queueing.take_places(conn, work, self._process, waiting, look)
         for site in {ask.site for ask in waiting}:
             where = {"organisation": work.organisation, "site": site, "back_at": {"$type": "date"}, "moved": False}
             for next_ in await self._seen(where, {"$sort": {"back_at": 1}}, limit=1):
                 work.done.next_back_s[site] = max(0.0, (next_["back_at"] - next_["now"]).total_seconds())
-
-    async def _is_possible(self, work: Books, ask: Ask) -> bool:
-        cap = work.grounds[ask.site].cap
-        there = await self._outlook(work.organisation, ask.wish)
-        return ask.count <= there.usable and (cap is None or ask.count <= cap)
-
-    async def _explain(self, work: Books, asks: Sequence[Ask]) -> None:
-        known: dict[Any, Outlook] = {}
-        for ask in asks:
-            if ask.kind not in known:
-                known[ask.kind] = await self._outlook(work.organisation, ask.wish)
-            work.done.empty[ask] = outlook.waiting(work.grounds[ask.site], ask.wish, known[ask.kind])
 
     async def _repeat(self, conn: Conn, work: Books) -> None:
         """Answer those who asked before from what they were given then, and those who ask for a site there is not."""

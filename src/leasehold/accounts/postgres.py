@@ -8,15 +8,14 @@ from uuid import UUID
 from psycopg.errors import DeadlockDetected
 
 from leasehold import audit, idempotency, leases, sites
-from leasehold.accounts import machine, notes, outlook, store
+from leasehold.accounts import machine, notes, queueing, store
 from leasehold.accounts.batch import Settled, Work, given_back, places, put_back, why_not
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Outlook, Wish
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.records import Records, unknown_site
 from leasehold.accounts.share import needs, share
 from leasehold.db import Conn, Database
-from leasehold.ids import uuid7
-from leasehold.leases import Kind, Lease, Place, new_id
+from leasehold.leases import Kind, Lease, new_id
 from leasehold.problems import Problem
 from leasehold.vault import Vault
 
@@ -164,34 +163,15 @@ class PostgresPool(Records):
             done.granted |= dict.fromkeys(unmet, problem)
             return
         await self._keep_waiting(conn, work, [ask for ask in unmet if ask not in work.batch.last])
-        await _explain(conn, work, [ask for ask in unmet if ask in work.batch.last])
+        last = [ask for ask in unmet if ask in work.batch.last]
+        await queueing.explain(work, last, _look_with(conn, work))
 
     async def _keep_waiting(self, conn: Conn, work: Work, waiting: Sequence[Ask]) -> None:
         if not waiting:
             return
-        work.done.queued = await self._queue(conn, work, [ask for ask in waiting if ask.ticket is None])
-        work.done.waiting = [ask for ask in waiting if ask not in work.done.queued]
+        await queueing.take_places(conn, work, self._process, waiting, _look_with(conn, work))
         at = sorted({ask.site for ask in waiting})
         work.done.next_back_s = await store.next_back(conn, work.organisation, at)
-
-    async def _queue(self, conn: Conn, work: Work, newcomers: Sequence[Ask]) -> list[Ask]:
-        """Give newcomers a place in the queue; returns those who have one now.
-
-        Who wants more than there can ever be gets none: it would keep everything from those behind it.
-        """
-        known: dict[object, bool] = {}
-        for ask in newcomers:
-            if ask.kind not in known:
-                known[ask.kind] = ask.count == 1 or await self._is_possible(conn, work, ask)
-        asks = [ask for ask in newcomers if known[ask.kind]]
-        if asks:
-            await take_places(conn, work.organisation, self._process, asks)
-        return asks
-
-    async def _is_possible(self, conn: Conn, work: Work, ask: Ask) -> bool:
-        there = await store.read_outlook(await store.outlook(conn, work.organisation, ask.wish))
-        cap = work.grounds[ask.site].cap
-        return ask.count <= there.usable and (cap is None or ask.count <= cap)
 
     async def _repeat(self, conn: Conn, work: Work) -> None:
         """Answer those who asked before from what they were given then, and those who ask for a site there is not."""
@@ -216,11 +196,11 @@ class PostgresPool(Records):
         return grants
 
 
-async def take_places(conn: Conn, organisation: UUID, process: UUID, asks: Sequence[Ask]) -> None:
-    places = [Place(uuid7(), ask.site, ask.priority, ask.count, ask.labels, ask.account) for ask in asks]
-    since = await leases.enqueue(conn, organisation, process, places)
-    for ask, place in zip(asks, places, strict=True):
-        ask.ticket, ask.since = place.id, since[place.id]
+def _look_with(conn: Conn, work: Work) -> queueing.Look:
+    async def look(wish: Wish) -> Outlook:
+        return await store.read_outlook(await store.outlook(conn, work.organisation, wish))
+
+    return look
 
 
 async def _settle(conn: Conn, work: Work) -> dict[UUID, Settled]:
@@ -243,15 +223,6 @@ async def _pick(conn: Conn, work: Work) -> dict[str, list[Candidate]]:
     if not wanted:
         return {}
     return await store.read_picked(await store.pick(conn, work.organisation, wanted))
-
-
-async def _explain(conn: Conn, work: Work, asks: Sequence[Ask]) -> None:
-    known: dict[Any, Outlook] = {}
-    for ask in asks:
-        kind = (ask.site, tuple(sorted(ask.labels.items())), ask.account)
-        if kind not in known:
-            known[kind] = await store.read_outlook(await store.outlook(conn, work.organisation, ask.wish))
-        work.done.empty[ask] = outlook.waiting(work.grounds[ask.site], ask.wish, known[kind])
 
 
 async def _trip(conn: Conn, work: Work) -> None:

@@ -2,7 +2,7 @@
 
 from leasehold.leases.answers import LeaseId, LeaseOut, shown
 from leasehold.leases.desk import Desk
-from leasehold.leases.models import PREFIX, Beaten, Ended, How, Kind, Lease, LeaseFilter, Report, kind_of, new_id
+from leasehold.leases.models import PREFIX, Beaten, Ended, How, Kind, Lease, LeaseFilter, Report, new_id
 from leasehold.leases.problems import LeaseLost, LeaseUnknown, lost, unknown
 from leasehold.leases.service import Holder, Leases, Returned
 from leasehold.leases.store import (
@@ -21,7 +21,7 @@ from leasehold.leases.store import (
     renew_owner,
     renewed,
 )
-from leasehold.leases.waiting import Parked, WaitingRoom
+from leasehold.leases.waiting import WaitingRoom
 
 __all__ = [
     "PREFIX",
@@ -39,7 +39,6 @@ __all__ = [
     "LeaseOut",
     "LeaseUnknown",
     "Leases",
-    "Parked",
     "Place",
     "Report",
     "Returned",
@@ -48,7 +47,6 @@ __all__ = [
     "find",
     "history",
     "hold",
-    "kind_of",
     "leave",
     "live",
     "lost",
