@@ -18,7 +18,16 @@ T = TypeVar("T")
 
 OUTCOMES = {"ok": 880, "rate_limited": 60, "logged_out": 30, "failed": 10, "blocked": 10, "invalid_credentials": 10}
 # What a client does next when it holds something, and how often.
-HABITS = {"acquire": 30, "heartbeat": 14, "heartbeat_owner": 7, "release": 50, "oversleep": 4, "stale": 8, "idle": 6}
+HABITS = {
+    "acquire": 30,
+    "heartbeat": 14,
+    "heartbeat_owner": 7,
+    "release": 50,
+    "oversleep": 4,
+    "stale": 8,
+    "repeat": 4,
+    "idle": 6,
+}
 MOST_HELD = 3
 MOST_TRIES = 6
 # How many ask at once when there is a rush, so that the servers are asked at the same moment.
@@ -78,6 +87,8 @@ class Collector:
         self._keys = count(1)
         self._held: dict[str, Held] = {}
         self._past: list[str] = []
+        # What was asked under a key and granted: to be asked again when it may be long gone.
+        self._asked: list[dict[str, Any]] = []
         self._naps: set[asyncio.Task[None]] = set()
 
     async def run(self, stopping: asyncio.Event) -> None:
@@ -104,6 +115,9 @@ class Collector:
             nap.add_done_callback(self._naps.discard)
         elif habit == "stale" and self._past:
             await self._any(self._rng.choice(self._past))
+        elif habit == "repeat" and self._asked:
+            asked = self._rng.choice(self._asked)
+            self._take(asked, await self._wire.call(acquire(asked, None)))
         elif habit == "idle":
             await asyncio.sleep(self._rng.uniform(0.1, 0.6))
         else:
@@ -152,6 +166,8 @@ class Collector:
         for lease in answer.seen.get("leases", ()):
             until = time.monotonic() + asked["ttl"]
             self._held[lease["id"]] = Held(lease["id"], asked["owner"], asked["site"], until)
+        if asked["key"] and answer.seen.get("leases"):
+            self._asked = [*self._asked[-20:], dict(asked)]
 
     async def _heartbeat(self, lease: str, held: Held | None = None) -> None:
         ttl = self._ttl()

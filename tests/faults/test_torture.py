@@ -14,6 +14,6 @@ async def test_leases_keep_every_promise_under_torture(
 ) -> None:
     mongo = request.getfixturevalue("mongo") if store == "mongo" else None
 
-    report = await torture(Plan(seed=SEED, seconds=25), stores_in(postgres, mongo))
+    report = await torture(Plan(seed=SEED, seconds=30), stores_in(postgres, mongo))
 
     assert not report.faults, str(report)
