@@ -22,7 +22,7 @@ async def wake_ups(url: str, bearer: str, times: int) -> tuple[float, float]:
     async with here.router.lifespan_context(here), there.router.lifespan_context(there):
         tokens: Tokens = here.state.tokens
         organisation = (await tokens.authenticate(bearer)).organisation
-        room = there.state.accounts.room
+        room = there.state.accounts.counter.room
         woken = asyncio.Event()
         room.call = lambda *_where: woken.set()
         async with here.state.db.transaction(organisation) as conn:
@@ -32,7 +32,7 @@ async def wake_ups(url: str, bearer: str, times: int) -> tuple[float, float]:
                 [organisation, room.process, SITE],
             )
         room._parked[(organisation, SITE)] = {}  # somebody waits, so the process says that it lives
-        notified = [await _called(here.state.accounts.room, organisation, woken) for _ in range(times)]
+        notified = [await _called(here.state.accounts.counter.room, organisation, woken) for _ in range(times)]
         room._parked.clear()
         polled = [await _polled(here.state.db, there.state.db, organisation) for _ in range(times)]
     return statistics.median(notified), statistics.median(polled)

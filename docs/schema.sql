@@ -185,7 +185,7 @@ CREATE TABLE public.idempotency_key (
     body_digest bytea NOT NULL,
     resource text NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    recalled boolean DEFAULT false NOT NULL
+    recalled integer DEFAULT 0 NOT NULL
 );
 
 ALTER TABLE ONLY public.idempotency_key FORCE ROW LEVEL SECURITY;

@@ -12,6 +12,7 @@ from leasehold.accounts import (
     AccountHolder,
     Accounts,
     AnySlip,
+    Counter,
     MongoPool,
     Pool,
     PostgresPool,
@@ -62,7 +63,8 @@ def build(
         client, name = connect(settings.mongo_url.get_secret_value())
         return MongoPool(db, vault, client, name, process, settings.lease_max_age_seconds)
 
-    accounts = Accounts(db, vault, metrics, make_pool, desk)
+    counter = Counter(db, vault, metrics, make_pool, desk)
+    accounts = Accounts(counter, metrics)
 
     async def sweep_keys() -> None:
         async with db.system() as conn:
@@ -78,25 +80,25 @@ def build(
     background.add("sweep-idempotency-keys", sweep_keys, _SWEEP_EVERY_S)
     background.add("seal-audit", seal_audit, _SEAL_EVERY_S)
     background.add("reaper", reap, _REAP_EVERY_S)
-    background.add("waiters", accounts.room.tick, TICK_S)
-    background.add("wake-ups", accounts.room.listen, 0.0)
+    background.add("waiters", counter.room.tick, TICK_S)
+    background.add("wake-ups", counter.room.listen, 0.0)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         insist(app.routes, ui.PAGES)
         await db.open()
         await insist_on_store(db, settings)
-        await accounts.pool.open()
+        await counter.pool.open()
         background.start()
         try:
             yield
         finally:
-            accounts.room.close()
-            await accounts.desk.drain()
+            counter.room.close()
+            await counter.drain()
             await background.stop()
-            await accounts.room.hush()
-            await accounts.room.leave_all()
-            await accounts.pool.close()
+            await counter.room.hush()
+            await counter.room.leave_all()
+            await counter.pool.close()
             await db.close()
 
     app = FastAPI(
@@ -116,7 +118,7 @@ def build(
     app.state.accounts = accounts
     app.state.leases = Leases({Kind.ACCOUNT: AccountHolder(accounts)})
     app.state.sites = Sites(
-        db, {"accounts": accounts.count}, [accounts.explain], lambda whose, slug: accounts.room.freed(whose, [slug])
+        db, {"accounts": accounts.count}, [accounts.explain], lambda whose, slug: counter.room.freed(whose, [slug])
     )
     # Looked through in this order for every request: what is called most comes first.
     routers = (

@@ -26,7 +26,8 @@ _SESSION = {
     "timezone": "UTC",
     "statement_timeout": "30s",
     "lock_timeout": "10s",
-    "idle_in_transaction_session_timeout": "60s",
+    # A process that was stopped in the middle of something must not keep the others from going on for long.
+    "idle_in_transaction_session_timeout": "8s",
 }
 
 

@@ -113,7 +113,7 @@ def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None
 
             def stopping() -> None:
                 app.state.health.is_draining = True
-                app.state.accounts.room.close()
+                app.state.accounts.counter.room.close()
 
             server.make(edged(app), settings, ready, stopping).run(sockets=[listener])
 

@@ -246,6 +246,33 @@ async def test_a_secret_that_was_put_back_after_a_change_does_not_open(ground: G
     assert [said(answer) for answer in answers] == [SEALED] * 2
 
 
+@pytest.mark.parametrize("spoilt", ["its payload", "its data key"])
+async def test_an_account_whose_secret_was_damaged_is_set_aside_and_another_is_given(
+    ground: Ground, spoilt: str
+) -> None:
+    async with ground.serving() as desk:
+        await desk.site()
+        one, two, _three = await desk.accounts("one", "two", "three")
+        first = await desk.acquire(account_id=two["id"])  # the key is the right one
+        await desk.client.post(f"/v2/leases/{first['id']}/release", json={"outcome": "ok"})
+        row = ground.drawer.rows()[id_of(one)]
+        at = -1 if spoilt == "its payload" else 20
+        damaged = bytearray(row.sealed)
+        damaged[at] ^= 1
+        ground.drawer.put(replace(row, sealed=bytes(damaged)))
+        key = {"Idempotency-Key": "k"}
+        body = {"site": "board", "owner": "ann", "count": 2}
+
+        answer = await desk.client.post("/v2/accounts/acquire", json=body, headers=key)
+        again = await desk.client.post("/v2/accounts/acquire", json=body, headers=key)
+        aside = (await desk.client.get(f"/v2/accounts/{one['id']}")).json()
+
+    leases = answer.json()["leases"]
+    assert sorted(lease["account"]["username"] for lease in leases) == ["three", "two"]
+    assert [lease["id"] for lease in again.json()["leases"]] == [lease["id"] for lease in leases]
+    assert (aside["state"], aside["blocked_reason"]) == ("blocked", "Its stored secret does not open. Store it again.")
+
+
 @contextmanager
 def no_audit(url: str) -> Iterator[None]:
     """The audit cannot be written."""

@@ -161,7 +161,8 @@ def _lists(home: House) -> dict[str, Any]:
         "jobs": [None] * n,
         "routes": ["POST /v2/sites"] * n,
         "keys": ["k"] * n,
-        "resources": ["stolen"] * n,
+        "resources": ["b"] * n,  # a part of what is there
+        "body_digests": [b""] * n,
         "sites": ["board"],
         "labels": None,
         "labelled": False,

@@ -337,7 +337,7 @@ async def test_a_repeat_that_hangs_up_takes_nothing_from_the_holder(stage: Stage
     await asyncio.sleep(0)
     repeat.cancel()
     await asyncio.gather(repeat, return_exceptions=True)
-    await stage.home.app.state.accounts.desk.drain()
+    await stage.home.app.state.accounts.counter.desk.drain()
 
     assert (await stage.beat(lease))["id"] == lease["id"]
 

@@ -148,7 +148,7 @@ async def test_who_does_not_wait_does_not_jump_the_queue(stage: Stage, twin: Sta
     held = await stage.acquire()
     waiter = await begin(twin)
     # The queue in PostgreSQL is what counts: the one who waits is not even told yet that something is free.
-    room = twin.home.app.state.accounts.room
+    room = twin.home.app.state.accounts.counter.room
     room.call = lambda *_: None
 
     await stage.release(held)
@@ -272,7 +272,7 @@ async def test_a_server_that_stops_answers_those_who_wait(stage: Stage) -> None:
     await stage.acquire()
     waiter = await begin(stage)
 
-    stage.home.app.state.accounts.room.close()
+    stage.home.app.state.accounts.counter.room.close()
 
     assert (await answer(waiter))["waiting"]["reason"] == "all_leased"
 
@@ -308,7 +308,7 @@ async def test_the_end_of_a_lease_makes_room_under_a_cap_although_its_account_re
     await stage.accounts("one", "two")
     held = await stage.acquire()
     waiter = await begin(stage)
-    stage.home.app.state.accounts.room.tick = None  # nobody is called by the clock
+    stage.home.app.state.accounts.counter.room.tick = None  # nobody is called by the clock
 
     await stage.release(held)
 
@@ -336,7 +336,7 @@ async def test_a_site_that_is_deleted_leaves_nobody_in_the_queue(stage: Stage) -
     waiter = await begin(stage)
 
     await stage.way.send("DELETE", "/v2/sites/board")
-    stage.home.app.state.accounts.room.close()
+    stage.home.app.state.accounts.counter.room.close()
 
     with pytest.raises(Refused) as refused:
         await answer(waiter)

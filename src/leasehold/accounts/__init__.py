@@ -1,6 +1,7 @@
 """Front door of accounts: logins at sites, handed out on leases."""
 
 from leasehold.accounts.books import Books, MongoBooks, postgres_books
+from leasehold.accounts.counter import Counter
 from leasehold.accounts.holder import AccountHolder
 from leasehold.accounts.models import AnySlip
 from leasehold.accounts.mongo import MongoPool
@@ -19,6 +20,7 @@ __all__ = [
     "Accounts",
     "AnySlip",
     "Books",
+    "Counter",
     "MongoAddressInvalid",
     "MongoBooks",
     "MongoPlace",

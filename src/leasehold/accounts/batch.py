@@ -61,8 +61,6 @@ class Work:
     held: dict[UUID, Held] = field(default_factory=dict)
     due: list[Held] = field(default_factory=list)
     others: list[Wish] = field(default_factory=list)
-    # Whether `live` counts leases that ran out and are not settled yet.
-    counts_run_out: bool = False
     # Asks whose key was used before, with what the first request made.
     repeats: dict[Once, str | Problem] = field(default_factory=dict)
 
@@ -74,14 +72,9 @@ class Work:
     def keyed(self) -> list[Once]:
         return [ask.once for ask in self.batch.asks if ask.once]
 
-    @property
-    def undelivered(self) -> list[Once]:
-        """Keys of grants that nobody ever learned of."""
-        return list({end.once for end in self.batch.ends if end.once})
-
-    def keep(self, forgotten: set[Once]) -> None:
-        """Of grants nobody learned of, leave alone those that a repeat was told of meanwhile: they are its own."""
-        kept = [end for end in self.batch.ends if end.once and end.once not in forgotten]
+    def keep(self, shared: set[Once]) -> None:
+        """Of grants whose asker is gone, leave alone those that somebody else was told of."""
+        kept = [end for end in self.batch.ends if end.once and end.once in shared]
         self.batch.ends = [end for end in self.batch.ends if end not in kept]
         self.done.ended |= {end: GivenBack(already_released=False, account=None) for end in kept}
 
@@ -137,7 +130,7 @@ class Work:
         self.done.freed |= {one.site for one in settled.values() if one.is_free or one.site in capped}
         self.done.freed |= {held.site for held in self.due if held.account in rested}
         for ending in endings:
-            if ending.lease in settled and (self.counts_run_out or ending.how is not How.EXPIRED):
+            if ending.lease in settled:
                 ground = self.grounds[settled[ending.lease].site]
                 self.grounds[ground.slug] = ground.with_live(max(0, ground.live - 1))
         self.done.expired += sum(ending.how is How.EXPIRED and ending.lease in settled for ending in endings)
@@ -145,6 +138,11 @@ class Work:
     def ended_by_us(self, settled: Mapping[UUID, Settled]) -> set[UUID]:
         """Of the leases somebody wanted to end, those that lived until now."""
         return {lease for lease in settled if lease in self.held and not self.held[lease].ran_out}
+
+    def withdrawn(self, settled: Mapping[UUID, Settled]) -> list[Once]:
+        """Keys of grants that were given back just now without anybody knowing of them."""
+        ours = self.ended_by_us(settled)
+        return list({end.once for end in self.batch.ends if end.once and end.lease in ours})
 
     def count(self, shares: Shares[Ask]) -> None:
         """What was just given counts against the caps."""

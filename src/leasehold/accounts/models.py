@@ -228,7 +228,19 @@ class Leave:
         return None
 
 
-AnySlip = Ask | End | Renewal | Leave
+@dataclass(slots=True, eq=False)
+class Withdrawal:
+    """Somebody who was granted something and is gone: all of it is given back in one batch, or none."""
+
+    ends: list[End]
+    future: asyncio.Future[Any]
+
+    @property
+    def subject(self) -> Hashable | None:
+        return None
+
+
+AnySlip = Ask | End | Renewal | Leave | Withdrawal
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +281,6 @@ class Offer:
     waiting: Waiting | None
     # Under which key it was asked for.
     once: Once | None = None
-    # Told again what was granted before: whoever has it may be somebody else by now.
-    is_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)

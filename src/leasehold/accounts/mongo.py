@@ -13,17 +13,18 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+import pymongo
 from psycopg.errors import DeadlockDetected
 from pymongo import AsyncMongoClient, UpdateOne
-from pymongo.asynchronous.client_session import AsyncClientSession
 
 from leasehold import audit, idempotency, leases, logs, sites
-from leasehold.accounts import documents, machine, notes, queueing, store
+from leasehold.accounts import documents, machine, notes, queueing, repeats, store
 from leasehold.accounts.batch import elsewhere, places, put_back
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground
 from leasehold.accounts.mongo_ends import ROUNDS, Books, MongoEnds
+from leasehold.accounts.mongo_gate import GRANT_S, Entry, Gate
 from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.records import unknown_site
@@ -37,6 +38,8 @@ from leasehold.vault import Vault
 log = logs.get(__name__)
 
 _ATTEMPTS = 3
+
+Passage = tuple[Gate, Entry]
 
 
 class MongoPool(MongoEnds):
@@ -79,6 +82,7 @@ class MongoPool(MongoEnds):
             await self._look(conn, work)
             work.has_begun = True
             endings, settled = await self._settle(work)
+            await repeats.withdraw(conn, work, settled)
             await self._answer_renewals(work)
             await self._answer_ends(work, settled)
             await audit.record_many(conn, list(notes.of_ends(organisation, endings, settled, batch.ends)))
@@ -93,9 +97,7 @@ class MongoPool(MongoEnds):
     async def _look(self, conn: Conn, work: Books) -> None:
         """Find out what has to be known before anything is decided."""
         organisation, at, keyed = work.organisation, work.sites, work.keyed
-        if undelivered := work.undelivered:
-            gone = await idempotency.forget_many(conn, organisation, undelivered)
-            work.keep(await idempotency.forgotten(gone, undelivered))
+        await repeats.hang_up(conn, work)
         async with conn.pipeline():
             placed = await store.asked_where(conn)
             if at:
@@ -108,8 +110,7 @@ class MongoPool(MongoEnds):
                 work.others = await store.read_queue(queue)
             if keyed:
                 work.repeats = dict(await idempotency.repeated(claimed, keyed))
-        if unknown := [one for one in keyed if one not in work.repeats]:
-            work.repeats |= await self._granted_before(work, unknown)
+        await self._look_at_keys(conn, work)
         await asyncio.gather(self._look_at_ends(work), self._look_at_due(work, at))
         grounds = sorted({*at, *(held.site for held in work.held.values())})
         work.grounds = await self._grounds(conn, organisation, grounds)
@@ -127,16 +128,34 @@ class MongoPool(MongoEnds):
         if at:
             self._read_due(work, await self._find_due(work.organisation, at))
 
-    async def _granted_before(self, work: Books, keyed: Sequence[Once]) -> dict[Once, str | Problem]:
-        """What a request was granted that died before it could note it under its key."""
-        marks = {_mark(once): once for once in keyed}
-        found: dict[Once, list[Document]] = {}
-        if marks:
-            where = {"organisation": work.organisation, "lease.once": {"$in": list(marks)}, "moved": False}
-            for document in await self._seen(where):
-                if document["is_live"]:
-                    found.setdefault(marks[document["lease"]["once"]], []).append(document)
-        return {once: _made(once, granted) for once, granted in found.items()}
+    async def _look_at_keys(self, conn: Conn, work: Books) -> None:
+        """Take over what a request was granted that died before it could note it under its key."""
+        asks = {_mark(ask.once): ask for ask in work.batch.asks if ask.once and ask.once not in work.repeats}
+        if not asks:
+            return
+        found: dict[bytes, list[Document]] = {}
+        where = {"organisation": work.organisation, "lease.once": {"$in": list(asks)}, "moved": False}
+        for document in await self._seen(where):
+            if document["is_live"]:
+                found.setdefault(document["lease"]["once"], []).append(document)
+        for mark, granted in found.items():
+            ask, leases_ = asks[mark], [document["lease"]["id"] for document in granted]
+            if len(granted) < ask.count:
+                # It died in the middle: half of what was asked for is nothing.
+                await self._give_back(work.organisation, leases_)
+            elif ask.once and await self._adopt(work.organisation, leases_):
+                work.repeats[ask.once] = _made(ask.once, granted)
+            else:
+                await self._give_back(work.organisation, leases_)
+        kept = {once: work.repeats[once] for once in work.keyed if _mark(once) in found and once in work.repeats}
+        if made := {once: one for once, one in kept.items() if isinstance(one, str)}:
+            await idempotency.keep_many(conn, work.organisation, made)
+
+    async def _adopt(self, organisation: UUID, granted: Sequence[UUID]) -> bool:
+        """Keep leases from being undone by whoever granted them, should it only have been asleep."""
+        where = {"organisation": organisation, "lease.id": {"$in": list(granted)}, "moved": False}
+        adopted = await self._accounts.update_many(where, {"$set": {"lease.adopted": True}, "$inc": {"rev": 1}})
+        return adopted.matched_count == len(granted)
 
     async def _serve(self, conn: Conn, work: Books) -> None:
         """Divide what is free, and see to those who got nothing."""
@@ -185,9 +204,13 @@ class MongoPool(MongoEnds):
                 capped.setdefault(ask.site, []).append(ask)
         if slips:
             await self._accounts.update_many(*documents.grants(work.organisation, slips), hint="_id_")
-        for site, asks in capped.items():
+        entries = [
             await self._grant_capped(work, work.grounds[site], {ask: tries[ask] for ask in asks})
+            for site, asks in capped.items()
+        ]
         won = await self._won(work.organisation, dict(pair for wanted in tries.values() for pair in wanted))
+        for gate, entry in entries:
+            await gate.leave(entry)
         beaten = []
         for ask, wanted in tries.items():
             grants = [won[lease] for _, lease in wanted if lease in won]
@@ -198,29 +221,18 @@ class MongoPool(MongoEnds):
                 await self._give_back(work.organisation, [grant.lease.id for grant in grants])
         return beaten
 
-    async def _grant_capped(self, work: Books, ground: Ground, tries: Mapping[Ask, list[tuple[UUID, UUID]]]) -> None:
-        """At a site with a cap grants go one after the other: all of them write to one gate, and one of two who do so
-        at once starts again. `count < cap` alone is overtaken under load."""
-        wanted = [(ask, pairs) for ask, pairs in tries.items()]
-
-        async def pass_gate(session: AsyncClientSession) -> None:
-            gate = {"organisation": work.organisation, "site": ground.slug}
-            await self._gates.update_one({"_id": gate}, {"$inc": {"passed": 1}}, upsert=True, session=session)
-            room = (ground.cap or 0) - await self._live_at(work.organisation, ground.slug, session=session)
-            slips: list[Document] = []
-            for ask, pairs in wanted:
-                if len(pairs) <= room:
-                    room -= len(pairs)
-                    slips += _slips(ask, pairs)
-            if slips:
-                await self._accounts.update_many(
-                    *documents.grants(work.organisation, slips), hint="_id_", session=session
-                )
-
-        async with self._client.start_session() as session:
-            await session.with_transaction(
-                pass_gate, write_concern=self._accounts.write_concern, max_commit_time_ms=5000
-            )
+    async def _grant_capped(self, work: Books, ground: Ground, tries: Mapping[Ask, list[tuple[UUID, UUID]]]) -> Passage:
+        """At a site with a cap everybody goes through its gate: `count < cap` alone is overtaken under load."""
+        gate = Gate(self._gates, self._accounts, work.organisation, ground.slug)
+        entry = await gate.enter(ground.cap or 0, [[lease for _, lease in pairs] for pairs in tries.values()])
+        # Others may have been here since we looked; who gets nothing is told how it is now.
+        work.grounds[ground.slug] = ground.with_live(entry.others)
+        slips = [slip for ask, pairs in tries.items() for slip in _slips(ask, pairs) if slip["id"] in entry.leases]
+        if slips:
+            where, update = documents.grants(work.organisation, slips)
+            with pymongo.timeout(GRANT_S):
+                await self._accounts.update_many({**where, **entry.condition}, update, hint="_id_")
+        return gate, entry
 
     async def _won(self, organisation: UUID, tried: Mapping[UUID, UUID]) -> dict[UUID, Grant]:
         """Of the leases that were tried for these accounts, those that are there."""
@@ -331,7 +343,7 @@ class MongoPool(MongoEnds):
         """Nobody will be told of what was granted: give it back, or let it run out if that fails, too."""
         with suppress(Problem):
             async with reachable():
-                await self._give_back(work.organisation, work.granted)
+                await self._give_back(work.organisation, work.granted, adopted=False)
 
 
 def _slips(ask: Ask, wanted: Sequence[tuple[UUID, UUID]]) -> list[Document]:

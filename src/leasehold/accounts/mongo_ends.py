@@ -205,10 +205,11 @@ class MongoEnds(MongoRecords):
         past = await self._past(organisation, missing)
         return {lease: why_not(lease, past.get(lease), None, is_present=lease in present) for lease in missing}
 
-    async def _give_back(self, organisation: UUID, granted: Sequence[UUID]) -> None:
-        """As if these leases had not been: nobody ever learned of them."""
+    async def _give_back(self, organisation: UUID, granted: Sequence[UUID], *, adopted: bool = True) -> None:
+        """As if these leases had not been: nobody ever learned of them. `adopted`: also if a repeat took them over."""
         slips = []
-        for document in await self._seen({"organisation": organisation, "lease.id": {"$in": list(granted)}}):
+        where: Document = {"organisation": organisation, "lease.id": {"$in": list(granted)}}
+        for document in await self._seen(where if adopted else {**where, "lease.adopted": {"$ne": True}}):
             held = documents.read_held(document)
             verdict = machine.undelivered(held.health)
             ending = Ending(document["lease"]["id"], How.RELEASED, verdict, reason=NEVER_DELIVERED)

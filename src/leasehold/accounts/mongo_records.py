@@ -7,7 +7,6 @@ keeps its PostgreSQL transaction open while it writes to MongoDB, and the docume
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 from uuid import UUID
 
 from pymongo import AsyncMongoClient, UpdateOne
@@ -222,10 +221,11 @@ class MongoRecords(MongoShelf):
                 grounds[slug] = ground.with_live(await self._live_at(organisation, slug))
         return grounds
 
-    async def _live_at(self, organisation: UUID, site: str, **session: Any) -> int:
-        where = {"organisation": organisation, "site": site, "free": False, **_LIVE}
+    async def _live_at(self, organisation: UUID, site: str) -> int:
+        """Leases at a site. One that looks run out counts until it is settled: it may have been renewed just now."""
+        where = {"organisation": organisation, "site": site, "lease.id": {"$exists": True}, "moved": False}
         async with reachable():
-            return await self._accounts.count_documents(where, **session)
+            return await self._accounts.count_documents(where)
 
     async def _outlook(self, organisation: UUID, wish: Wish) -> Outlook:
         back = {

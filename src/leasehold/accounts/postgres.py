@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg.errors import DeadlockDetected
 
 from leasehold import audit, idempotency, leases, sites
-from leasehold.accounts import machine, notes, queueing, store
+from leasehold.accounts import machine, notes, queueing, repeats, store
 from leasehold.accounts.batch import Settled, Work, given_back, places, put_back, why_not
 from leasehold.accounts.models import Ask, Candidate, GivenBack, Outlook, Wish
 from leasehold.accounts.pool import Batch, Done
@@ -44,10 +44,11 @@ class PostgresPool(Records):
                     raise
 
     async def _work(self, organisation: UUID, batch: Batch) -> Done:
-        work = Work(organisation, batch, counts_run_out=True)
+        work = Work(organisation, batch)
         async with self._db.transaction(organisation) as conn:
             await self._look(conn, work)
             settled = await _settle(conn, work)
+            await repeats.withdraw(conn, work, settled)
             candidates = await _pick(conn, work)
             await self._answer_ends(conn, work, settled)
             await self._serve(conn, work, candidates)
@@ -57,7 +58,7 @@ class PostgresPool(Records):
     async def settle(self, organisation: UUID, site: str | None) -> int:
         settled = 0
         while True:
-            work = Work(organisation, Batch(), counts_run_out=True)
+            work = Work(organisation, Batch())
             async with self._db.transaction(organisation) as conn:
                 at = [site] if site is not None else await store.sites(conn, organisation)
                 work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
@@ -70,9 +71,7 @@ class PostgresPool(Records):
     async def _look(self, conn: Conn, work: Work) -> None:
         """Find out what has to be known before anything is decided."""
         organisation, batch, at, keyed = work.organisation, work.batch, work.sites, work.keyed
-        if undelivered := work.undelivered:
-            gone = await idempotency.forget_many(conn, organisation, undelivered)
-            work.keep(await idempotency.forgotten(gone, undelivered))
+        await repeats.hang_up(conn, work)
         ending = [end.lease for end in batch.ends]
         ttls = {renewal.lease: renewal.ttl_seconds for renewal in batch.renewals}
         # In this order everywhere: the guard of sites, accounts, leases. What waits holds nothing that comes before.
@@ -90,7 +89,7 @@ class PostgresPool(Records):
                 queue = await leases.queue(conn, organisation, at, work.tickets)
                 due = await store.due(conn, organisation, at, _DUE_AT_ONCE)
             if keyed:
-                repeats = await idempotency.claim_many(conn, organisation, keyed)
+                claimed = await idempotency.claim_many(conn, organisation, keyed)
             if ending:
                 work.held = await store.read_held(held)
             if ttls:
@@ -100,7 +99,7 @@ class PostgresPool(Records):
                 work.others = await store.read_queue(queue)
                 work.due = await store.read_due(due)
             if keyed:
-                work.repeats = dict(await idempotency.repeated(repeats, keyed))
+                work.repeats = dict(await idempotency.repeated(claimed, keyed))
         if missing := sorted({held.site for held in work.held.values()} - set(work.grounds)):
             work.grounds |= await store.read_grounds(await store.grounds(conn, organisation, missing))
 

@@ -165,7 +165,7 @@ async def acquire_accounts(
     offer = await unless_gone(
         request,
         accounts.acquire(caller, wanted, asked),
-        lambda granted: accounts.take_back(caller, granted),
+        lambda granted: accounts.counter.take_back(caller, granted),
         is_long=ask.wait_seconds > 0,
     )
     return answered(offered(offer))

@@ -38,14 +38,15 @@ SELECT %(organisation)s::uuid, g.token, g.route, g.key, g.body_digest, ''
     AS g (token, route, key, body_digest)
  ORDER BY g.token, g.route, g.key
 ON CONFLICT (organisation, token, route, key) DO UPDATE
-   SET at = clock_timestamp(), body_digest = excluded.body_digest, resource = '', recalled = false
+   SET at = clock_timestamp(), body_digest = excluded.body_digest, resource = '', recalled = 0
  WHERE idempotency_key.at < clock_timestamp() - interval '24 hours';
 
 -- name: recall_many
--- What earlier requests left under these keys; nothing for those just claimed. That it was told is noted.
+-- What earlier requests left under these keys; nothing for those just claimed. Whoever is told is counted.
 UPDATE idempotency_key k
-   SET recalled = true
-  FROM unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
+   SET recalled = k.recalled + (k.body_digest = g.body_digest)::int
+  FROM unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[], %(body_digests)s::bytea[])
+    AS g (token, route, key, body_digest)
  WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key
    AND k.resource <> ''
 RETURNING k.token, k.route, k.key, k.body_digest, k.resource;
@@ -58,9 +59,25 @@ UPDATE idempotency_key k
  WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key;
 
 -- name: forget_many
--- Not those that a repeat was told of meanwhile.
 DELETE FROM idempotency_key k
  USING unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
- WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key
-   AND NOT k.recalled
-RETURNING k.token, k.route, k.key;
+ WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key;
+
+-- name: hang_up_many
+-- One less of those who were told of what is under each key; `is_left` when there is nobody any more. Their rows are ours
+-- until we are done: a repeat waits for what becomes of them. In one order, against circles.
+WITH locked AS (
+    SELECT k.token, k.route, k.key
+      FROM idempotency_key k
+      JOIN unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[], %(resources)s::text[])
+        AS g (token, route, key, resource)
+        ON k.token = g.token AND k.route = g.route AND k.key = g.key AND position(g.resource IN k.resource) > 0
+     WHERE k.organisation = %(organisation)s::uuid
+     ORDER BY k.token, k.route, k.key
+       FOR UPDATE OF k
+)
+UPDATE idempotency_key k
+   SET recalled = k.recalled - 1
+  FROM locked l
+ WHERE k.organisation = %(organisation)s::uuid AND k.token = l.token AND k.route = l.route AND k.key = l.key
+RETURNING k.token, k.route, k.key, k.recalled < 0 AS is_left;

@@ -58,10 +58,10 @@ async def forget(conn: Conn, once: Once) -> None:
 
 async def claim_many(conn: Conn, organisation: UUID, several: Sequence[Once]) -> AsyncCursor[tuple[Any, ...]]:
     """Claim a batch of keys; `repeated` reads which of them are not new. No key may stand in it twice."""
-    keys = _columns(several)
     digests = [once.body_digest for once in several]
-    await conn.execute(SQL["claim_many"], {"organisation": organisation, **keys, "body_digests": digests})
-    return await conn.execute(SQL["recall_many"], {"organisation": organisation, **keys})
+    keys = {"organisation": organisation, **_columns(several), "body_digests": digests}
+    await conn.execute(SQL["claim_many"], keys)
+    return await conn.execute(SQL["recall_many"], keys)
 
 
 async def repeated(cur: AsyncCursor[tuple[Any, ...]], several: Sequence[Once]) -> dict[Once, str | IdempotencyMismatch]:
@@ -80,14 +80,20 @@ async def keep_many(conn: Conn, organisation: UUID, made: Mapping[Once, str]) ->
     await conn.execute(SQL["keep_many"], {"organisation": organisation, **row})
 
 
-async def forget_many(conn: Conn, organisation: UUID, several: Sequence[Once]) -> AsyncCursor[tuple[Any, ...]]:
-    """Give keys back; `forgotten` reads which could be: not those that a repeat was told of."""
-    return await conn.execute(SQL["forget_many"], {"organisation": organisation, **_columns(several)})
+async def forget_many(conn: Conn, organisation: UUID, several: Sequence[Once]) -> None:
+    """Give keys back: nothing is under them any more that a repeat could find."""
+    await conn.execute(SQL["forget_many"], {"organisation": organisation, **_columns(several)})
 
 
-async def forgotten(cur: AsyncCursor[tuple[Any, ...]], several: Sequence[Once]) -> set[Once]:
-    gone = set(await cur.fetchall())
-    return {once for once in several if (once.token, once.route, once.key) in gone}
+async def hang_up_many(conn: Conn, organisation: UUID, told: Mapping[Once, str]) -> set[Once]:
+    """Somebody who was told of this under each key is gone; returns the keys that others were told of, too.
+
+    Those that are not returned stay locked: forget them in this transaction if what is under them is taken back.
+    """
+    row = {**_columns(list(told)), "resources": list(told.values())}
+    cur = await conn.execute(SQL["hang_up_many"], {"organisation": organisation, **row})
+    shared = {(token, route, key) for token, route, key, is_left in await cur.fetchall() if not is_left}
+    return {once for once in told if (once.token, once.route, once.key) in shared}
 
 
 def _columns(several: Sequence[Once]) -> dict[str, list[Any]]:

@@ -184,8 +184,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON waiter TO leasehold_app;
 GRANT SELECT, UPDATE, DELETE ON waiter TO leasehold_system;
 
 ALTER TABLE idempotency_key
-    -- A repeat was told what is under it: that is somebody's now, and is not taken back from the first who asked.
-    ADD COLUMN recalled boolean NOT NULL DEFAULT false;
+    -- How many repeats were told what is under it and did not hang up: it is theirs, whatever the first who asked did.
+    ADD COLUMN recalled integer NOT NULL DEFAULT 0;
 
 -- Every grant writes an event; looking its organisation up each time is what that costs most. Row security sees to it that
 -- the organisation is the one the transaction works for.

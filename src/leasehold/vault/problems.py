@@ -12,3 +12,5 @@ class SecretsSealed(Problem):
     """
 
     status, title = 503, "Secrets sealed"
+    # The key is the right one, and what is stored is not what was sealed with it: only storing the secret again helps.
+    is_damaged = False

@@ -50,6 +50,8 @@ class Vault:
 
     def __init__(self, keyring: Keyring) -> None:
         self._keyring = keyring
+        # Keys that have opened something: what does not open under one of these was changed.
+        self._proven: set[str] = set()
 
     def __repr__(self) -> str:
         return f"Vault({self._keyring!r})"
@@ -77,7 +79,7 @@ class Vault:
         try:
             return AESGCM(data_key).decrypt(blob[_HEAD : _HEAD + _NONCE], blob[_HEAD + _NONCE :], _payload_data(bound))
         except InvalidTag:
-            raise _changed(sealed, place) from None
+            raise _changed(sealed, place, is_damaged=True) from None
 
     def rewrap(self, sealed: Sealed, place: Place) -> Sealed:
         """The same secret under the newest key; the payload stays as it is. Raises SecretsSealed."""
@@ -93,11 +95,13 @@ class Vault:
         if key is None:
             raise _refused(f"This server does not have the key {sealed.key_id}.", sealed, place)
         if len(blob) < _SHORTEST or blob[:1] != FORMAT:
-            raise _changed(sealed, place)
+            raise _changed(sealed, place, is_damaged=True)
         try:
-            return key.cipher.decrypt(blob[1 : 1 + _NONCE], blob[1 + _NONCE : _HEAD], _key_data(bound, key.id))
+            data_key = key.cipher.decrypt(blob[1 : 1 + _NONCE], blob[1 + _NONCE : _HEAD], _key_data(bound, key.id))
         except InvalidTag:
-            raise _changed(sealed, place) from None
+            raise _changed(sealed, place, is_damaged=key.id in self._proven) from None
+        self._proven.add(key.id)
+        return data_key
 
     def _newest(self) -> Key:
         try:
@@ -148,8 +152,10 @@ def _key_data(bound: bytes, key_id: str) -> bytes:
     return _DATA_KEY + bound + _parts(key_id.encode())
 
 
-def _changed(sealed: Sealed, place: Place) -> SecretsSealed:
-    return _refused("The stored secret is not what was sealed for this place.", sealed, place)
+def _changed(sealed: Sealed, place: Place, *, is_damaged: bool) -> SecretsSealed:
+    refused = _refused("The stored secret is not what was sealed for this place.", sealed, place)
+    refused.is_damaged = is_damaged
+    return refused
 
 
 def _refused(detail: str, sealed: Sealed, place: Place) -> SecretsSealed:
