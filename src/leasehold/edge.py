@@ -66,9 +66,9 @@ class Edge:
         route = getattr(scope.get("route"), "path", "(none)")
         status = str(exchange.status or 499)
         elapsed = time.perf_counter() - exchange.started
-        self._metrics.requests.labels(scope["method"], route, status).observe(elapsed)
+        self._metrics.part(self._metrics.requests, scope["method"], route, status).observe(elapsed)
         if exchange.status >= 400:
-            self._metrics.problems.labels(status).inc()
+            self._metrics.part(self._metrics.problems, status).inc()
         log.info(
             "request.served",
             method=scope["method"],

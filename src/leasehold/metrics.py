@@ -1,16 +1,21 @@
 """What Prometheus is told. One registry per app, so that two apps in one process do not mix."""
 
 from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
+M = TypeVar("M", Counter, Histogram)
+
+
 class Metrics:
     """The counters of one server process."""
 
     def __init__(self) -> None:
+        self._parts: dict[tuple[Any, ...], Any] = {}
         self.registry = CollectorRegistry()
         self.requests = Histogram(
             "leasehold_http_request_seconds",
@@ -50,6 +55,14 @@ class Metrics:
             buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
             registry=self.registry,
         )
+
+    def part(self, metric: M, *labels: str) -> M:
+        """The one with these labels, remembered: looking it up is what counting costs most."""
+        key = (metric, *labels)
+        if key not in self._parts:
+            self._parts[key] = metric.labels(*labels)
+        found: M = self._parts[key]
+        return found
 
     def watch_pool(self, stats: Mapping[str, int]) -> None:
         size, free = stats.get("pool_size", 0), stats.get("pool_available", 0)

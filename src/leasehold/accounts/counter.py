@@ -79,7 +79,7 @@ class Counter:
         batch = self._sorted(organisation, slips)
         done = await self.pool.work(organisation, batch)
         self._metrics.batch_size.observe(len(slips))
-        self._metrics.leases_ended.labels("account", How.EXPIRED).inc(done.expired)
+        self._metrics.part(self._metrics.leases_ended, "account", How.EXPIRED).inc(done.expired)
         self._answer(organisation, done)
         for slip in slips:
             if isinstance(slip, Leave | Withdrawal) and not slip.future.done():
@@ -127,7 +127,7 @@ class Counter:
             _resolve(end.future, given_back)
         for renewal, lease in done.renewed.items():
             if isinstance(lease, Problem):
-                self._metrics.stale_calls.labels("heartbeat").inc()
+                self._metrics.part(self._metrics.stale_calls, "heartbeat").inc()
             _resolve(renewal.future, lease)
         for ask, waiting in done.empty.items():
             ask.ticket = None  # given up in the same transaction
@@ -141,7 +141,7 @@ class Counter:
                 self.give_back(ask.caller, granted, ask.once)
             else:
                 if ask not in done.repeated:
-                    self._metrics.leases_granted.labels("account").inc(len(granted))
+                    self._metrics.part(self._metrics.leases_granted, "account").inc(len(granted))
                 self._hand_over(organisation, ask, granted)
 
     def _hand_over(self, organisation: UUID, ask: Ask, granted: list[Grant]) -> None:
@@ -179,9 +179,9 @@ class Counter:
 
     def _count_end(self, end: End, given_back: GivenBack | Problem) -> None:
         if isinstance(given_back, GivenBack) and not given_back.already_released:
-            self._metrics.leases_ended.labels("account", end.how).inc()
+            self._metrics.part(self._metrics.leases_ended, "account", end.how).inc()
         elif isinstance(given_back, Problem):
-            self._metrics.stale_calls.labels("release").inc()
+            self._metrics.part(self._metrics.stale_calls, "release").inc()
 
     def abandon(self, ask: Ask) -> None:
         """Nobody waits for the answer any more; what it may have brought is given back."""

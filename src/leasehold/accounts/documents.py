@@ -40,6 +40,9 @@ STATE: Document = {
 }
 # What is asked for along with every document: what follows from the clock, by the server's.
 SEEN: Pipeline = [{"$set": {"state": STATE, "is_live": {"$ifNull": [_LIVE, False]}, "now": _NOW}}]
+# Ends and secrets are most of a document; who does not look at them does without.
+WITHOUT_ENDS: Document = {"$unset": "ended"}
+PLAIN: Document = {"$unset": ["ended", "secret"]}
 
 
 def new(organisation: UUID, account: UUID, wanted: NewAccount, secret: SealedSecret) -> Document:
@@ -256,6 +259,15 @@ def mend(health: Health, **more: Any) -> Pipeline:
 def _health(health: Health) -> Document:
     penalty = None if health.before_penalty is None else dict(health.before_penalty)
     return asdict(health) | {"standing": str(health.standing), "before_penalty": penalty}
+
+
+def ended_by(batch: UUID) -> Pipeline:
+    """Of the ends an account carries, those of this batch by their ids alone, and how many there are in all."""
+    ours = {"$filter": {"input": "$ended", "cond": {"$eq": ["$$this.by", batch]}}}
+    return [
+        {"$set": {"ended": {"$map": {"input": ours, "in": "$$this.id"}}, "carries": {"$size": "$ended"}}},
+        {"$unset": "secret"},
+    ]
 
 
 def read_health(document: Document) -> Health:

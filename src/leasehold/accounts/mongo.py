@@ -56,7 +56,7 @@ class MongoPool(MongoEnds):
     ) -> None:
         super().__init__(db, vault, client, name, max_age_s)
         self._process = process
-        self._to_carry: dict[UUID, Document] = {}
+        self._to_carry: set[UUID] = set()
         self._carrying: asyncio.Task[None] | None = None
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
@@ -120,7 +120,7 @@ class MongoPool(MongoEnds):
         if not work.batch.ends:
             return
         wanted = {"organisation": work.organisation, "lease.id": {"$in": [end.lease for end in work.batch.ends]}}
-        for document in await self._seen({**wanted, "moved": False}):
+        for document in await self._seen({**wanted, "moved": False}, documents.PLAIN):
             work.held[document["lease"]["id"]] = documents.read_held(document)
             work.revs[document["_id"]] = document["rev"]
 
@@ -135,7 +135,7 @@ class MongoPool(MongoEnds):
             return
         found: dict[bytes, list[Document]] = {}
         where = {"organisation": work.organisation, "lease.once": {"$in": list(asks)}, "moved": False}
-        for document in await self._seen(where):
+        for document in await self._seen(where, documents.PLAIN):
             if document["is_live"]:
                 found.setdefault(document["lease"]["once"], []).append(document)
         for mark, granted in found.items():
@@ -238,7 +238,8 @@ class MongoPool(MongoEnds):
         """Of the leases that were tried for these accounts, those that are there."""
         if not tried:
             return {}
-        found = await self._seen({"_id": {"$in": list(tried)}, "organisation": organisation})
+        where = {"_id": {"$in": list(tried)}, "organisation": organisation}
+        found = await self._seen(where, documents.WITHOUT_ENDS)
         return {
             document["lease"]["id"]: documents.read_grant(document)
             for document in found
@@ -246,7 +247,8 @@ class MongoPool(MongoEnds):
         }
 
     async def _held(self, organisation: UUID, ids: Sequence[UUID]) -> dict[UUID, Grant]:
-        found = await self._seen({"organisation": organisation, "lease.id": {"$in": list(ids)}, "moved": False})
+        where = {"organisation": organisation, "lease.id": {"$in": list(ids)}, "moved": False}
+        found = await self._seen(where, documents.WITHOUT_ENDS)
         return {document["lease"]["id"]: documents.read_grant(document) for document in found if document["is_live"]}
 
     async def _note(self, conn: Conn, work: Books, unmet: Sequence[Ask]) -> None:

@@ -45,7 +45,7 @@ class Books(Work):
 class MongoEnds(MongoRecords):
     """The part of the MongoDB pool that ends leases and books how."""
 
-    _to_carry: dict[UUID, Document]
+    _to_carry: set[UUID]
     _carrying: asyncio.Task[None] | None
 
     async def settle(self, organisation: UUID, site: str | None) -> int:
@@ -65,7 +65,7 @@ class MongoEnds(MongoRecords):
                 return settled
 
     async def _find_due(self, organisation: UUID, at: Sequence[str] | None) -> list[Document]:
-        return await self._seen(documents.due(organisation, at), limit=DUE_AT_ONCE)
+        return await self._seen(documents.due(organisation, at), documents.PLAIN, limit=DUE_AT_ONCE)
 
     def _read_due(self, work: Books, found: Iterable[Document]) -> None:
         for document in found:
@@ -119,11 +119,12 @@ class MongoEnds(MongoRecords):
         if not holders:
             return {}
         accounts = {held.account: lease for lease, held in holders.items()}
-        found = await self._seen({"_id": {"$in": list(accounts)}, "organisation": work.organisation})
+        where = {"_id": {"$in": list(accounts)}, "organisation": work.organisation}
+        found = await self._seen(where, *documents.ended_by(work.id))
         done = {}
         for document in found:
             lease = accounts[document["_id"]]
-            if any(end["id"] == lease and end["by"] == work.id for end in document["ended"]):
+            if lease in document["ended"]:
                 done[lease] = Settled(lease, document["_id"], document["site"], document["free"])
                 work.after[document["_id"]] = document
         # Somebody else may have carried the end into the history already.
@@ -138,7 +139,7 @@ class MongoEnds(MongoRecords):
     async def _read_again(self, work: Books, unsettled: Sequence[UUID]) -> bool:
         """Somebody changed these accounts meanwhile: read them anew. False when none of the leases is left."""
         found = await self._seen(
-            {"organisation": work.organisation, "lease.id": {"$in": list(unsettled)}, "moved": False}
+            {"organisation": work.organisation, "lease.id": {"$in": list(unsettled)}, "moved": False}, documents.PLAIN
         )
         again = {document["lease"]["id"]: document for document in found}
         for lease, document in again.items():
@@ -157,7 +158,8 @@ class MongoEnds(MongoRecords):
         if not work.batch.renewals:
             return
         wanted = [renewal.lease for renewal in work.batch.renewals]
-        found = await self._seen({"organisation": work.organisation, "lease.id": {"$in": wanted}, "moved": False})
+        where = {"organisation": work.organisation, "lease.id": {"$in": wanted}, "moved": False}
+        found = await self._seen(where, documents.PLAIN)
         live = {document["lease"]["id"]: documents.read_lease(document) for document in found if document["is_live"]}
         why = await self._why_not(work.organisation, [lease for lease in wanted if lease not in live])
         for renewal in work.batch.renewals:
@@ -180,7 +182,8 @@ class MongoEnds(MongoRecords):
     async def _accounts_now(self, work: Books, ids: Sequence[UUID]) -> dict[UUID, Account]:
         if not ids:
             return {}
-        found = await self._seen({"_id": {"$in": list(ids)}, "organisation": work.organisation, "moved": False})
+        where = {"_id": {"$in": list(ids)}, "organisation": work.organisation, "moved": False}
+        found = await self._seen(where, documents.PLAIN)
         return {document["_id"]: documents.read_account(document) for document in found}
 
     async def _past(self, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Ended]:
@@ -209,7 +212,9 @@ class MongoEnds(MongoRecords):
         """As if these leases had not been: nobody ever learned of them. `adopted`: also if a repeat took them over."""
         slips = []
         where: Document = {"organisation": organisation, "lease.id": {"$in": list(granted)}}
-        for document in await self._seen(where if adopted else {**where, "lease.adopted": {"$ne": True}}):
+        if not adopted:
+            where["lease.adopted"] = {"$ne": True}
+        for document in await self._seen(where, documents.PLAIN):
             held = documents.read_held(document)
             verdict = machine.undelivered(held.health)
             ending = Ending(document["lease"]["id"], How.RELEASED, verdict, reason=NEVER_DELIVERED)
@@ -220,9 +225,9 @@ class MongoEnds(MongoRecords):
     def _carry_soon(self, carriers: Iterable[Document]) -> None:
         """Ends go into the history behind the answers' back; until then their accounts carry them."""
         self._to_carry |= {
-            document["_id"]: document
+            document["_id"]
             for document in carriers
-            if document["pending"] or len(document["ended"]) >= documents.ENDS_CARRIED
+            if document["pending"] or document["carries"] >= documents.ENDS_CARRIED
         }
         if self._to_carry and (self._carrying is None or self._carrying.done()):
             self._carrying = asyncio.create_task(self._carry_on(), name="carry-ends")
@@ -230,10 +235,9 @@ class MongoEnds(MongoRecords):
     async def _carry_on(self) -> None:
         while self._to_carry:
             await asyncio.sleep(_CARRY_AFTER_S)
-            carriers, self._to_carry = list(self._to_carry.values()), {}
+            carriers, self._to_carry = list(self._to_carry), set()
             try:
-                async with reachable():
-                    await self._carry(carriers)
+                await self._carry_found({"_id": {"$in": carriers}, "ended.id": {"$exists": True}})
             except Problem as problem:
                 # The reaper finds what is left behind.
                 log.warning("pool.not_carried", accounts=len(carriers), problem=problem.slug())

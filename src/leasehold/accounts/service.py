@@ -85,7 +85,7 @@ class Accounts:
             raise
         finally:
             self.counter.leave(caller.organisation, ask)
-        self._metrics.waited.labels("granted" if offer.grants else "empty").observe(loop.time() - began)
+        self._metrics.part(self._metrics.waited, "granted" if offer.grants else "empty").observe(loop.time() - began)
         return offer
 
     async def renew(self, caller: Caller, lease: UUID, ttl_seconds: int | None) -> Lease:
@@ -219,7 +219,7 @@ class Accounts:
         """Book what ran out; refuses when the accounts are in another store."""
         await self._pool.insist(organisation)
         settled = await self._pool.settle(organisation, site)
-        self._metrics.leases_ended.labels("account", How.EXPIRED).inc(settled)
+        self._metrics.part(self._metrics.leases_ended, "account", How.EXPIRED).inc(settled)
         return settled
 
 
