@@ -57,6 +57,9 @@ CREATE TABLE public.account (
     moved boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    session_rev integer DEFAULT 0 NOT NULL,
+    session_version integer DEFAULT 0 NOT NULL,
+    has_session boolean DEFAULT false NOT NULL,
     CONSTRAINT account_check CHECK (((standing = 'blocked'::text) = (blocked_reason IS NOT NULL))),
     CONSTRAINT account_standing_check CHECK ((standing = ANY (ARRAY['active'::text, 'inactive'::text, 'blocked'::text])))
 )
@@ -117,7 +120,8 @@ CREATE VIEW public.account_now WITH (security_invoker='true') AS
         CASE
             WHEN (state = 'using'::text) THEN expires_at
             ELSE NULL::timestamp with time zone
-        END AS expires_at
+        END AS expires_at,
+    has_session
    FROM ( SELECT a.id,
             a.organisation,
             a.site,
@@ -142,6 +146,9 @@ CREATE VIEW public.account_now WITH (security_invoker='true') AS
             a.moved,
             a.created_at,
             a.updated_at,
+            a.session_rev,
+            a.session_version,
+            a.has_session,
             l.owner,
             l.expires_at,
                 CASE
@@ -285,6 +292,36 @@ CREATE TABLE public.schema_mark (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE public.session_base (
+    lease uuid NOT NULL,
+    organisation uuid NOT NULL,
+    account uuid NOT NULL,
+    version integer NOT NULL,
+    note jsonb NOT NULL,
+    key_id text,
+    sealed bytea,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT session_base_check CHECK (((key_id IS NULL) = (sealed IS NULL)))
+);
+ALTER TABLE ONLY public.session_base ALTER COLUMN sealed SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY public.session_base FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.session_version (
+    account uuid NOT NULL,
+    organisation uuid NOT NULL,
+    rev integer NOT NULL,
+    version integer NOT NULL,
+    key_id text NOT NULL,
+    sealed bytea NOT NULL,
+    facts jsonb NOT NULL,
+    made jsonb NOT NULL,
+    made_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+ALTER TABLE ONLY public.session_version ALTER COLUMN sealed SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY public.session_version FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.site (
     organisation uuid NOT NULL,
     slug text NOT NULL,
@@ -398,6 +435,12 @@ ALTER TABLE ONLY public.registry_version
 ALTER TABLE ONLY public.schema_mark
     ADD CONSTRAINT schema_mark_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.session_base
+    ADD CONSTRAINT session_base_pkey PRIMARY KEY (lease);
+
+ALTER TABLE ONLY public.session_version
+    ADD CONSTRAINT session_version_pkey PRIMARY KEY (account, rev);
+
 ALTER TABLE ONLY public.site
     ADD CONSTRAINT site_key PRIMARY KEY (organisation, slug);
 
@@ -446,6 +489,12 @@ CREATE UNIQUE INDEX mount_one_current ON public.mount USING btree (organisation,
 
 CREATE INDEX move_of_site ON public.move USING btree (organisation, site, id);
 
+CREATE INDEX session_base_account ON public.session_base USING btree (account);
+
+CREATE INDEX session_base_key ON public.session_base USING btree (organisation, key_id) WHERE (key_id IS NOT NULL);
+
+CREATE INDEX session_version_key ON public.session_version USING btree (organisation, key_id);
+
 CREATE INDEX token_of_organisation ON public.token USING btree (organisation, id);
 
 CREATE INDEX waiter_at_site ON public.waiter USING btree (organisation, site, priority DESC, since);
@@ -477,6 +526,12 @@ ALTER TABLE ONLY public.move
 
 ALTER TABLE ONLY public.registry_version
     ADD CONSTRAINT registry_version_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
+
+ALTER TABLE ONLY public.session_base
+    ADD CONSTRAINT session_base_account_fkey FOREIGN KEY (account) REFERENCES public.account(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.session_version
+    ADD CONSTRAINT session_version_account_fkey FOREIGN KEY (account) REFERENCES public.account(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.site
     ADD CONSTRAINT site_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
@@ -536,6 +591,10 @@ CREATE POLICY own ON public.organisation TO leasehold_app USING ((id = public.cu
 
 CREATE POLICY own ON public.registry_version TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.session_base TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.session_version TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.site TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public.current_organisation()));
@@ -543,6 +602,10 @@ CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public
 CREATE POLICY own ON public.waiter TO leasehold_app USING ((organisation = public.current_organisation()));
 
 ALTER TABLE public.registry_version ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.session_base ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.session_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.site ENABLE ROW LEVEL SECURITY;
 
@@ -587,6 +650,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.registry_version TO leasehold_app;
 
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_app;
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_base TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_version TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.site TO leasehold_app;
 

@@ -38,6 +38,8 @@ from leasehold.leases.router import lanes as lease_lanes
 from leasehold.leases.router import routes as lease_routes
 from leasehold.leases.waiting import TICK_S
 from leasehold.metrics import Metrics
+from leasehold.sessions import Drawer, MongoDrawer, PostgresDrawer, Sessions
+from leasehold.sessions.router import routes as session_routes
 from leasehold.settings import Settings
 from leasehold.sites import Sites
 from leasehold.sites.router import routes as site_routes
@@ -63,8 +65,14 @@ def build(
         client, name = connect(settings.mongo_url.get_secret_value())
         return MongoPool(db, vault, client, name, process, settings.lease_max_age_seconds)
 
+    def make_drawer() -> Drawer:
+        if settings.pools == "postgres":
+            return PostgresDrawer(db)
+        return MongoDrawer(db, *connect(settings.mongo_url.get_secret_value()))
+
     counter = Counter(db, vault, metrics, make_pool, desk)
     accounts = Accounts(counter, metrics)
+    drawer = make_drawer()
 
     async def sweep_keys() -> None:
         async with db.system() as conn:
@@ -89,6 +97,7 @@ def build(
         await db.open()
         await insist_on_store(db, settings)
         await counter.pool.open()
+        await drawer.open()
         background.start()
         try:
             yield
@@ -98,6 +107,7 @@ def build(
             await background.stop()
             await counter.room.hush()
             await counter.room.leave_all()
+            await drawer.close()
             await counter.pool.close()
             await db.close()
 
@@ -117,13 +127,18 @@ def build(
     app.state.tokens = Tokens(db)
     app.state.accounts = accounts
     app.state.leases = Leases({Kind.ACCOUNT: AccountHolder(accounts)})
-    app.state.sites = Sites(
-        db, {"accounts": accounts.count}, [accounts.explain], lambda whose, slug: counter.room.freed(whose, [slug])
+    app.state.sites = sites = Sites(
+        db,
+        {"accounts": accounts.count, "sessions": drawer.count},
+        [accounts.explain],
+        lambda whose, slug: counter.room.freed(whose, [slug]),
     )
+    app.state.sessions = Sessions(vault, drawer, accounts, sites)
     # Looked through in this order for every request: what is called most comes first.
     routers = (
         lease_routes,
         account_routes,
+        session_routes,
         site_routes,
         health_routes,
         metrics_routes(settings.metrics_public),

@@ -14,6 +14,7 @@ from leasehold.app import organisations
 from leasehold.db import APPLICATION_NAME, Conn, Database
 from leasehold.life import CannotStart, database, key_place, keyring
 from leasehold.migrate import migrate
+from leasehold.sessions import MongoSessionSafe, PostgresSessionSafe
 from leasehold.settings import Settings
 from leasehold.vault import Keyring, KeysInvalid, Safe, SecretsSealed, Vault
 
@@ -196,7 +197,7 @@ async def census(found: Sequence[Safe]) -> Counter[str]:
 async def safes(db: Database, settings: Settings) -> AsyncIterator[list[Safe]]:
     """Wherever there are secrets of anybody: in PostgreSQL always, for moved accounts leave theirs behind."""
     everybody = [organisation for organisation, _slug in await organisations(db)]
-    found: list[Safe] = [PostgresSafe(db, everybody)]
+    found: list[Safe] = [PostgresSafe(db, everybody), PostgresSessionSafe(db, everybody)]
     async with db.pool.connection() as conn:
         store = await at_rest(conn)
     address = settings.mongo_url.get_secret_value()
@@ -206,5 +207,5 @@ async def safes(db: Database, settings: Settings) -> AsyncIterator[list[Safe]]:
         if address:
             client, name = connect(address)
             await stack.enter_async_context(client)
-            found.append(MongoSafe(db, client, name))
+            found += [MongoSafe(db, client, name), MongoSessionSafe(db, client, name)]
         yield found

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from uuid import UUID
 
 from leasehold.accounts import (
     MongoBooks,
@@ -10,6 +11,7 @@ from leasehold.accounts import (
     Place,
     PostgresPlace,
     Store,
+    Sum,
     connect,
     in_force,
     move,
@@ -19,6 +21,7 @@ from leasehold.accounts import (
 from leasehold.app import organisations
 from leasehold.db import Database
 from leasehold.life import CannotStart
+from leasehold.sessions import MongoShelf, PostgresShelf, Shelf, carry
 from leasehold.settings import Settings
 from leasehold.verify import BookKeeper
 
@@ -28,7 +31,14 @@ async def move_pools(settings: Settings, url: str, to: str | None, say: Callable
     async with Database(url, pool_size=4) as db, _places(settings, db) as places:
         now = await _now(db)
         wanted: Store = "mongo" if (to or _unlike(now, settings.pools)) == "mongo" else "postgres"
-        if not await move(db, await organisations(db), places, wanted, say):
+        async with _shelves(settings, db) as shelves:
+            source, target = shelves[_other(wanted)], shelves[wanted]
+
+            async def along(organisation: UUID, tell: Callable[[str], None]) -> Sum:
+                return await carry(source, target, organisation, tell)
+
+            moved = await move(db, await organisations(db), places, wanted, say, along)
+        if not moved:
             return f"The pools are in {wanted} already."
     return f"The pools are in {wanted} now. Start the servers with LEASEHOLD_POOLS={wanted}."
 
@@ -65,6 +75,16 @@ async def _places(settings: Settings, db: Database) -> AsyncIterator[dict[Store,
     try:
         await mongo.open()
         yield {"postgres": PostgresPlace(db), "mongo": mongo}
+    finally:
+        await mongo.close()
+
+
+@asynccontextmanager
+async def _shelves(settings: Settings, db: Database) -> AsyncIterator[dict[Store, Shelf]]:
+    mongo = MongoShelf(db, *connect(_mongo_url(settings)))
+    try:
+        await mongo.open()
+        yield {"postgres": PostgresShelf(db), "mongo": mongo}
     finally:
         await mongo.close()
 

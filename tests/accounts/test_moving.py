@@ -12,9 +12,10 @@ import httpx
 import pytest
 
 from leasehold.accounts import MongoPlace, MoveFailed, Place, PostgresPlace, WrongStore, connect, move, purge
-from leasehold.accounts.moving import Record
+from leasehold.accounts.moving import Along, Record
 from leasehold.app import organisations
 from leasehold.db import Database
+from leasehold.sessions import MongoShelf, PostgresShelf, Shelf, carry
 from tests.parts.house import House, house
 from tests.parts.mongo import MongoDatabase
 from tests.parts.postgres import TestDatabase
@@ -45,9 +46,21 @@ class Stores:
 
     async def move(self, to: Any) -> list[str]:
         said: list[str] = []
-        async with self.places() as (db, places):
-            assert await move(db, await organisations(db), places, to, said.append)
+        async with self.places() as (db, places), self.along(db, to) as along:
+            assert await move(db, await organisations(db), places, to, said.append, along)
         return said
+
+    @asynccontextmanager
+    async def along(self, db: Database, to: str) -> AsyncIterator[Along]:
+        """The sessions go with their accounts."""
+        mongo = MongoShelf(db, *connect(self.mongo_url))
+        await mongo.open()
+        shelves: dict[str, Shelf] = {"postgres": PostgresShelf(db), "mongo": mongo}
+        source = shelves["mongo" if to == "postgres" else "postgres"]
+        try:
+            yield lambda organisation, say: carry(source, shelves[to], organisation, say)
+        finally:
+            await mongo.close()
 
 
 @pytest.fixture
@@ -173,7 +186,8 @@ async def test_a_move_that_was_stopped_goes_on(stores: Stores, origin: str, to: 
 
         places[to].receive = half  # type: ignore[method-assign,assignment]
         with pytest.raises(Stopped):
-            await move(db, await organisations(db), places, to, lambda _: None)
+            async with stores.along(db, to) as along:
+                await move(db, await organisations(db), places, to, lambda _: None, along)
     for store in (origin, to):
         with pytest.raises(WrongStore, match="on their way"):
             async with stores.serving(store):
@@ -197,7 +211,8 @@ async def test_what_arrives_changed_is_not_flipped(stores: Stores) -> None:
 
         places["mongo"].receive = spoilt  # type: ignore[method-assign,assignment]
         with pytest.raises(MoveFailed, match="arrived"):
-            await move(db, await organisations(db), places, "mongo", lambda _: None)
+            async with stores.along(db, "mongo") as along:
+                await move(db, await organisations(db), places, "mongo", lambda _: None, along)
 
     assert stores.database.rows("SELECT store, moving_to FROM pool") == [("postgres", "mongo")]
 

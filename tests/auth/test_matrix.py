@@ -89,13 +89,19 @@ async def test_another_organisations_things_are_not_there(home: House, method: s
     account = {"site": "ours", "username": "ann", "secret": {}}
     names = {
         "slug": "ours",
+        "upload_id": "u1",
         "token_id": token,
         "account_id": (await admin.post("/v2/accounts", json=account)).json()["id"],
         "lease_id": (await admin.post("/v2/accounts/acquire", json={"site": "ours", "owner": "us"})).json()["leases"][
             0
         ]["id"],
     }
-    bodies = {"/v2/sites/{slug}/moves": {"to": "b.example"}}
+    bodies = {
+        "/v2/sites/{slug}/moves": {"to": "b.example"},
+        "/v2/sessions/{account_id}/rollback": {"version": 1},
+        "/v2/sessions/{account_id}/undo": {"upload_id": "u1"},
+        "/v2/sessions/{account_id}/asides/{upload_id}": {"decision": "take"},
+    }
     path_here = re.sub(r"\{(\w+)\}", lambda match: names[match[1]], path)
 
     answer = await stranger.request(method, path_here, json=bodies.get(path, {}))

@@ -49,6 +49,8 @@ TABLES = (
     "lease",
     "lease_end",
     "waiter",
+    "session_version",
+    "session_base",
 )
 
 
@@ -65,6 +67,9 @@ async def two(home: House) -> tuple[House, UUID, UUID]:
             await client.post("/v2/accounts", json={"site": "board", "username": name, "secret": {"password": name}})
         for owner in ("first", "second"):
             got = await client.post("/v2/accounts/acquire", json={"site": "board", "owner": owner})
+            lease = got.json()["leases"][0]
+            session = f"/v2/sessions/{lease['resource_id']}?base=fresh"
+            await client.put(session, json={"cookies": []}, headers={"Leasehold-Lease": lease["id"]})
         await client.post(f"/v2/leases/{got.json()['leases'][0]['id']}/release", json={"outcome": "failed"})
     home.database.run(
         "INSERT INTO waiter (id, organisation, process, site, priority, wanted, labels)"
@@ -182,6 +187,15 @@ def _lists(home: House) -> dict[str, Any]:
         "ending": held,
         "renewing": held,
         "moved": False,
+        "lease": held[0],
+        "row": accounts[0],
+        "number": 1,
+        "rev": 2,
+        "most": 0,
+        "after_rev": None,
+        "has_session": False,
+        "old_key_id": "test",
+        "before": None,
         "version": 1,
         "key_id": "x",
         "sealed": b"x",

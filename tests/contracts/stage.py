@@ -9,9 +9,11 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 import httpx
 
+from leasehold.auth import Role
 from leasehold.client import AsyncLeasehold, ProblemError
 from leasehold.client.calls import Call
 from tests.parts.house import House
@@ -196,6 +198,32 @@ class Stage:
         found: JSON = await self.way.send("GET", f"/v2/leases{query}")
         items: list[JSON] = found["items"]
         return items
+
+    async def session(
+        self,
+        method: str,
+        account: str,
+        *,
+        lease: Mapping[str, Any] | None,
+        body: JSON | None = None,
+        query: str = "",
+        is_collector: bool = False,
+    ) -> httpx.Response:
+        """A session, with its headers: there are no others who have any."""
+        client = self.home.client(await self.home.token(Role.COLLECTOR if is_collector else Role.ADMIN))
+        headers = {"Leasehold-Lease": lease["id"]} if lease else {}
+        answer = await client.request(method, f"/v2/sessions/{account}{query}", json=body, headers=headers, timeout=60)
+        if answer.is_error:
+            raise Refused(answer.status_code, answer.json())
+        return answer
+
+    async def operator_saves(self, account: str, given: JSON, **query: str) -> JSON:
+        told: JSON = (
+            await self.session(
+                "PUT", account, lease=None, body=given, query="?" + urlencode({"source": "manual", **query})
+            )
+        ).json()
+        return told
 
     async def explain(self, site: str = "board") -> JSON:
         told: JSON = await self.way.send("GET", f"/v2/sites/{site}/explain")

@@ -1,22 +1,29 @@
 """Front door of accounts: logins at sites, handed out on leases."""
 
+from leasehold.accounts.answers import AccountId
 from leasehold.accounts.books import Books, MongoBooks, postgres_books
 from leasehold.accounts.counter import Counter
 from leasehold.accounts.holder import AccountHolder
 from leasehold.accounts.models import AnySlip
 from leasehold.accounts.mongo import MongoPool
-from leasehold.accounts.mongo_shelf import MongoAddressInvalid, connect, missing_indexes
-from leasehold.accounts.moving import MoveFailed, Place, move, purge
-from leasehold.accounts.moving_mongo import MongoPlace
+from leasehold.accounts.mongo_shelf import MongoAddressInvalid, MongoShelf, connect, missing_indexes, reachable
+from leasehold.accounts.moving import MoveFailed, Place, Sum, move, purge
+from leasehold.accounts.moving_mongo import MongoPlace, kept_as
 from leasehold.accounts.moving_postgres import PostgresPlace
+from leasehold.accounts.notes import PREFIX
 from leasehold.accounts.placing import Store, WrongStore, in_force, settle_in
 from leasehold.accounts.pool import Pool
 from leasehold.accounts.postgres import PostgresPool
+from leasehold.accounts.problems import AccountUnknown, PoolsMoving
+from leasehold.accounts.records import unknown_account
 from leasehold.accounts.safes import MongoSafe, PostgresSafe, SecretsDamaged, at_rest
 from leasehold.accounts.service import Accounts
 
 __all__ = [
+    "PREFIX",
     "AccountHolder",
+    "AccountId",
+    "AccountUnknown",
     "Accounts",
     "AnySlip",
     "Books",
@@ -26,21 +33,27 @@ __all__ = [
     "MongoPlace",
     "MongoPool",
     "MongoSafe",
+    "MongoShelf",
     "MoveFailed",
     "Place",
     "Pool",
+    "PoolsMoving",
     "PostgresPlace",
     "PostgresPool",
     "PostgresSafe",
     "SecretsDamaged",
     "Store",
+    "Sum",
     "WrongStore",
     "at_rest",
     "connect",
     "in_force",
+    "kept_as",
     "missing_indexes",
     "move",
     "postgres_books",
     "purge",
+    "reachable",
     "settle_in",
+    "unknown_account",
 ]

@@ -1,5 +1,6 @@
 """Accounts and grants as they are answered."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -31,7 +32,7 @@ class AccountOut(Answer):
     on_probation: bool = Field(description="Came back from being blocked; one more bad end blocks it again.")
     last_leased_at: datetime | None
     last_outcome: Outcome | None
-    has_session: bool = False
+    has_session: bool = Field(description="Whether a browser session of it is kept.")
     needs_login: bool
     holder: str | None = Field(description="The owner of its live lease.")
     lease_id: LeaseId | None
@@ -83,10 +84,14 @@ class PastLeaseOut(Answer):
     reason: str | None
 
 
-def offered(offer: Offer) -> OfferOut:
+def offered(offer: Offer, sessions: Mapping[UUID, Any] | None = None) -> OfferOut:
+    """An offer as it is answered, with the sessions that go along, by lease."""
+    along = {lease: SessionOut.model_validate(given) for lease, given in (sessions or {}).items()}
     grants = [
         GrantOut.model_construct(
-            **dict(shown(grant.lease)), account=_granted(grant.account, dict(secret)), session=None
+            **dict(shown(grant.lease)),
+            account=_granted(grant.account, dict(secret)),
+            session=along.get(grant.lease.id),
         )
         for grant, secret in offer.grants
     ]

@@ -68,6 +68,7 @@ def new(organisation: UUID, account: UUID, wanted: NewAccount, secret: SealedSec
         "pending": False,
         "moved": False,
         "secret": asdict(secret),
+        "session": None,
         "rev": Int64(1),
     }
 
@@ -322,6 +323,7 @@ def read_account(document: Document) -> Account:
         holder=lease["owner"] if lease else None,
         lease_id=lease["id"] if lease else None,
         expires_at=lease["expires_at"] if lease else None,
+        has_session=bool(document.get("session") and document["session"]["kept"]),
     )
 
 

@@ -39,6 +39,7 @@ class Account:
     holder: str | None = None
     lease_id: UUID | None = None
     expires_at: datetime | None = None
+    has_session: bool = False
 
 
 @dataclass(frozen=True, slots=True)

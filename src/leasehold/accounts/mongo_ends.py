@@ -16,7 +16,7 @@ from leasehold.accounts.mongo_records import MongoRecords
 from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch
 from leasehold.ids import uuid7
-from leasehold.leases import Ended, How
+from leasehold.leases import Ended, How, Lease
 from leasehold.problems import Problem
 
 log = logs.get(__name__)
@@ -198,6 +198,13 @@ class MongoEnds(MongoRecords):
         where = {"_id": {"$in": list(missing)}, "organisation": organisation}
         ended += [documents.read_ended(document) async for document in self._ends.find(where)]
         return {one.id: one for one in ended if one.id in missing}
+
+    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease:
+        where = {"organisation": organisation, "lease.id": lease, "moved": False}
+        found = [document for document in await self._seen(where, documents.PLAIN) if document["is_live"]]
+        if not found:
+            raise (await self._why_not(organisation, [lease]))[lease]
+        return documents.read_lease(found[0])
 
     async def _why_not(self, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem]:
         if not missing:

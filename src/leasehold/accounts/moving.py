@@ -7,7 +7,7 @@ point, the move is gone on with by running it again.
 """
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -25,6 +25,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 # Everything there is to an account, or to an end of a lease, by name; the same in both stores.
 Record = dict[str, Any]
+
+
+# Brings what belongs to the accounts of an organisation; tells what arrived.
+Along = Callable[[UUID, Callable[[str], None]], Awaitable["Sum"]]
 
 
 class MoveFailed(Exception):
@@ -97,8 +101,12 @@ async def move(
     places: Mapping[Store, Place],
     to: Store,
     say: Callable[[str], None],
+    along: Along,  # never left out: what is not brought would be lost
 ) -> bool:
-    """Bring the pools of everybody to a store, or go on with that; False when they are there already."""
+    """Bring the pools of everybody to a store, or go on with that; False when they are there already.
+
+    `along` brings what belongs to the accounts, once all of them are handed over.
+    """
     async with db.system() as conn:
         now, moving_to = await store.where(conn)
         if moving_to not in (None, to):
@@ -108,7 +116,8 @@ async def move(
     source, target = places["postgres" if to == "mongo" else "mongo"], places[to]
     for organisation, slug in organisations:
         accounts, ends = await carry(source, target, organisation, partial(_prefixed, say, slug))
-        say(f"{slug}: accounts {accounts}, ended leases {ends}; counts and checksums agree")
+        sessions = await along(organisation, partial(_prefixed, say, slug))
+        say(f"{slug}: accounts {accounts}, ended leases {ends}, sessions {sessions}; counts and checksums agree")
     async with db.system() as conn:
         await store.end_move(conn, to)
     return True

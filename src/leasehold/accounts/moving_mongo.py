@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from bson import Int64
 from pymongo import ReplaceOne, UpdateOne
@@ -116,7 +116,18 @@ def _record(document: Mapping[str, Any]) -> Record:
         "fence_base": int(document["fence_base"]),
         "secret": document["secret"],
         "lease": {name: lease[name] for name in _LEASE} if lease else None,
+        **_pointer(document.get("session")),
     }
+
+
+def _pointer(session: Mapping[str, Any] | None) -> Record:
+    at = session or {"rev": 0, "version": 0, "kept": None}
+    return {"session_rev": at["rev"], "session_version": at["version"], "has_session": at["kept"] is not None}
+
+
+def kept_as(account: UUID, rev: int) -> UUID:
+    """What the document is called that holds a session which came from elsewhere."""
+    return uuid5(account, str(rev))
 
 
 def _document(organisation: UUID, record: Record) -> Document:
@@ -129,6 +140,11 @@ def _document(organisation: UUID, record: Record) -> Document:
         "fence_base": Int64(record["fence_base"]),
         "secret": record["secret"],
         "lease": record["lease"],
+        "session": {
+            "rev": record["session_rev"],
+            "version": record["session_version"],
+            "kept": kept_as(record["id"], record["session_rev"]) if record["has_session"] else None,
+        },
         "free": at_hand and record["standing"] == Standing.ACTIVE,
         "ended": [],
         "pending": False,

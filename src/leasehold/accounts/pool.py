@@ -85,6 +85,9 @@ class Pool(Protocol):
     async def settle(self, organisation: UUID, site: str | None) -> int:
         """Book what ran out; returns how many leases that were. Nothing else depends on its being called."""
 
+    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease:
+        """A lease that lives; refuses any other with how it ended, or that it never was."""
+
     async def renew_owner(self, caller: Caller, owner: str, ttl_seconds: int | None) -> Beaten: ...
 
     async def held_by(self, organisation: UUID, owner: str) -> list[UUID]: ...

@@ -123,6 +123,13 @@ class PostgresPool(Records):
             told = given_back(end, past.get(end.lease), accounts, by_us=by_us)
             work.done.ended[end] = told or why[end.lease]
 
+    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease:
+        async with self._db.transaction(organisation) as conn:
+            found = await store.lease(conn, organisation, lease)
+            if found is None:
+                raise (await self._why_not(conn, organisation, [lease]))[lease]
+            return found
+
     async def _why_not(self, conn: Conn, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem]:
         # What ends in between is in the second, if not in the first.
         present = await leases.find(conn, organisation, missing)

@@ -179,16 +179,24 @@ SELECT t.lease, t.owner, t.job_id, t.fence, t.last_leased_at, t.back_at, s.versi
        t.id, t.site, t.username, 'using' AS state, t.standing, t.blocked_reason, t.labels, t.priority,
        NULL::timestamptz AS cooling_until, t.consecutive_failures, t.unclean_ends, t.on_probation, t.needs_login,
        t.last_leased_at, t.last_outcome, t.last_outcome_at, t.created_at, t.updated_at, t.owner AS holder,
-       t.lease AS lease_id, t.back_at AS expires_at
+       t.lease AS lease_id, t.back_at AS expires_at, t.has_session
   FROM taken t
   JOIN account_secret s ON s.account = t.id AND s.organisation = %(organisation)s::uuid;
+
+-- name: lease
+-- A lease on an account, while it lives.
+SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at
+  FROM lease
+ WHERE organisation = %(organisation)s::uuid AND id = %(lease)s::uuid AND kind = 'account' AND NOT moved
+   AND expires_at > clock_timestamp();
 
 -- name: granted
 -- What these leases hold, while they live.
 SELECT l.id, l.owner, l.job_id, l.fence, l.acquired_at, l.expires_at, s.version, s.key_id, s.sealed,
        n.id, n.site, n.username, n.state, n.standing, n.blocked_reason, n.labels, n.priority, n.cooling_until,
        n.consecutive_failures, n.unclean_ends, n.on_probation, n.needs_login, n.last_leased_at, n.last_outcome,
-       n.last_outcome_at, n.created_at, n.updated_at, n.holder, n.lease_id, n.expires_at
+       n.last_outcome_at, n.created_at, n.updated_at, n.holder, n.lease_id, n.expires_at,
+       n.has_session
   FROM lease l
   JOIN account_now n ON n.id = l.resource AND n.organisation = %(organisation)s::uuid
   JOIN account_secret s ON s.account = n.id AND s.organisation = %(organisation)s::uuid
@@ -307,7 +315,7 @@ SELECT a.id, a.site, a.standing, a.blocked_reason, a.consecutive_failures, a.unc
 -- name: page
 SELECT id, site, username, state, standing, blocked_reason, labels, priority, cooling_until, consecutive_failures,
        unclean_ends, on_probation, needs_login, last_leased_at, last_outcome, last_outcome_at, created_at, updated_at,
-       holder, lease_id, expires_at
+       holder, lease_id, expires_at, has_session
   FROM account_now
  WHERE organisation = %(organisation)s::uuid
    AND (%(site)s::text IS NULL OR site = %(site)s::text)
@@ -321,7 +329,7 @@ SELECT id, site, username, state, standing, blocked_reason, labels, priority, co
 -- name: by_ids
 SELECT id, site, username, state, standing, blocked_reason, labels, priority, cooling_until, consecutive_failures,
        unclean_ends, on_probation, needs_login, last_leased_at, last_outcome, last_outcome_at, created_at, updated_at,
-       holder, lease_id, expires_at
+       holder, lease_id, expires_at, has_session
   FROM account_now
  WHERE organisation = %(organisation)s::uuid AND id = ANY(%(ids)s::uuid[]);
 
@@ -400,7 +408,7 @@ SELECT count(*) FROM account WHERE organisation = %(organisation)s::uuid AND NOT
 SELECT a.id, a.site, a.username, a.standing, a.blocked_reason, a.labels, a.priority, a.consecutive_failures,
        a.unclean_ends, a.on_probation, a.needs_login, a.cooling_until,
        nullif(a.last_leased_at, '-infinity') AS last_leased_at, a.last_outcome, a.last_outcome_at, a.before_penalty,
-       a.fence, a.fence_base, a.back_at, a.created_at, a.updated_at,
+       a.fence, a.fence_base, a.back_at, a.created_at, a.updated_at, a.session_rev, a.session_version, a.has_session,
        s.version, s.key_id, s.sealed,
        l.id AS lease_id, l.owner, l.token, l.job_id, l.ttl_seconds, l.acquired_at, l.expires_at
   FROM account a
@@ -419,14 +427,14 @@ SELECT id FROM account WHERE organisation = %(organisation)s::uuid AND id = ANY(
 INSERT INTO account (id, organisation, site, username, standing, blocked_reason, labels, priority,
                      consecutive_failures, unclean_ends, on_probation, needs_login, cooling_until, last_leased_at,
                      last_outcome, last_outcome_at, before_penalty, fence, fence_base, lease, back_at, moved,
-                     created_at, updated_at)
+                     created_at, updated_at, session_rev, session_version, has_session)
 VALUES (%(id)s::uuid, %(organisation)s::uuid, %(site)s::text, %(username)s::text, %(standing)s::text,
         %(blocked_reason)s::text, %(labels)s::jsonb, %(priority)s::int, %(consecutive_failures)s::int,
         %(unclean_ends)s::int, %(on_probation)s::boolean, %(needs_login)s::boolean, %(cooling_until)s::timestamptz,
         coalesce(%(last_leased_at)s::timestamptz, '-infinity'), %(last_outcome)s::text,
         %(last_outcome_at)s::timestamptz, %(before_penalty)s::jsonb, %(fence)s::bigint, %(fence_base)s::bigint,
         %(lease_id)s::uuid, %(back_at)s::timestamptz, false, %(created_at)s::timestamptz,
-        %(updated_at)s::timestamptz)
+        %(updated_at)s::timestamptz, %(session_rev)s::int, %(session_version)s::int, %(has_session)s::boolean)
 ON CONFLICT (id) DO UPDATE
    SET site = excluded.site, username = excluded.username, standing = excluded.standing,
        blocked_reason = excluded.blocked_reason, labels = excluded.labels, priority = excluded.priority,
@@ -436,7 +444,8 @@ ON CONFLICT (id) DO UPDATE
        last_outcome = excluded.last_outcome, last_outcome_at = excluded.last_outcome_at,
        before_penalty = excluded.before_penalty, fence = excluded.fence, fence_base = excluded.fence_base,
        lease = excluded.lease, back_at = excluded.back_at, moved = false, created_at = excluded.created_at,
-       updated_at = excluded.updated_at;
+       updated_at = excluded.updated_at, session_rev = excluded.session_rev,
+       session_version = excluded.session_version, has_session = excluded.has_session;
 
 -- name: receive_lease
 INSERT INTO lease (id, organisation, kind, resource, site, owner, token, job_id, fence, ttl_seconds, acquired_at,

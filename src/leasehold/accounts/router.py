@@ -168,7 +168,14 @@ async def acquire_accounts(
         lambda granted: accounts.counter.take_back(caller, granted),
         is_long=ask.wait_seconds > 0,
     )
-    return answered(offered(offer))
+    if not ask.include_session or not offer.grants:
+        return answered(offered(offer))
+    try:
+        along = await request.app.state.sessions.give_along(caller, [grant.lease for grant, _ in offer.grants])
+    except BaseException:
+        accounts.counter.take_back(caller, offer)  # all of what was asked for, or nothing
+        raise
+    return answered(offered(offer, along))
 
 
 @routes.post(

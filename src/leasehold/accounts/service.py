@@ -119,6 +119,14 @@ class Accounts:
         await self._pool.insist(caller.organisation)
         return await self._pool.renew_owner(caller, owner, ttl_seconds)
 
+    async def insist(self, caller: Caller) -> None:
+        """Refuse when the accounts are in another store, or on their way there."""
+        await self._pool.insist(caller.organisation)
+
+    async def find_lease(self, caller: Caller, lease: UUID) -> Lease:
+        """A live lease on an account; refuses any other with the reason."""
+        return await self._pool.find_lease(caller.organisation, lease)
+
     async def live(self, caller: Caller, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
         await self._pool.insist(caller.organisation)
         return await self._pool.live(caller.organisation, which, after, limit)

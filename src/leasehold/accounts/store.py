@@ -215,6 +215,12 @@ async def read_grants(cur: Rows) -> dict[UUID, Grant]:
     return found
 
 
+async def lease(conn: Conn, organisation: UUID, lease_id: UUID) -> Lease | None:
+    cur = await conn.execute(SQL["lease"], {"organisation": organisation, "lease": lease_id})
+    row = await cur.fetchone()
+    return Lease(row[0], Kind(row[1]), *row[2:]) if row else None
+
+
 async def next_back(conn: Conn, organisation: UUID, at: Sequence[str]) -> dict[str, float]:
     cur = await conn.execute(SQL["next_back"], {"organisation": organisation, "sites": at})
     return dict(await cur.fetchall())
