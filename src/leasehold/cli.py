@@ -1,7 +1,7 @@
 """The command line: each command a few lines over what the rest of the house does."""
 
 import asyncio
-import importlib.util
+import importlib
 import json
 import re
 import sys
@@ -23,8 +23,10 @@ from leasehold.life import CannotStart, database, serve_until_stopped, signals_a
 from leasehold.migrate import MigrationFailed, MigrationMissing, MigrationsBusy, migrate
 from leasehold.problems import Problem
 from leasehold.relocation import bookkeeper, move_pools, purge_pools
+from leasehold.sessions import conformance as session_vectors
 from leasehold.settings import Settings, SettingsInvalid
-from leasehold.sites.conformance import Outcome, VectorsMalformed, run_vectors
+from leasehold.sites import conformance as url_vectors
+from leasehold.sites.conformance import Outcome, VectorsMalformed
 from leasehold.verify import findings_of
 
 app = typer.Typer(
@@ -182,7 +184,15 @@ def _tell(finding: Finding) -> None:
 @conformance.command("urls")
 def conformance_urls(file: Annotated[Path, typer.Argument(help="A file like tests/data/urls/vectors.json.")]) -> None:
     """Check how URLs are resolved and rewritten against a file of vectors."""
-    _report(file, run_vectors)
+    _report(file, url_vectors.run_vectors)
+
+
+@conformance.command("sessions")
+def conformance_sessions(
+    file: Annotated[Path, typer.Argument(help="A file like tests/data/sessions/merge_vectors.json.")],
+) -> None:
+    """Check how browser states are merged against a file of vectors, in every order of their uploads."""
+    _report(file, session_vectors.run_vectors)
 
 
 @bench.command("leases")
@@ -194,10 +204,25 @@ def bench_leases(
 ) -> None:
     """Measure acquire and release over HTTP against plain transactions, pgbench and bare MongoDB; prints ratios."""
     with _clear_errors():
-        found = importlib.util.find_spec("bench")
-        if found is None:
-            raise CannotStart("The benchmarks are in the checkout, not in the package. Run this there.")
-        importlib.import_module("bench.leases").run(json_file, rounds, seconds, accounts)
+        _benchmark("leases").run(json_file, rounds, seconds, accounts)
+
+
+@bench.command("sessions")
+def bench_sessions(
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything that was measured here.")] = None,
+    rounds: Annotated[int, typer.Option(min=3, help="How often each variant takes its turn.")] = 15,
+) -> None:
+    """Measure the merge of a browser state against a plain merge of dictionaries; prints ratios."""
+    with _clear_errors():
+        _benchmark("sessions").run(json_file, rounds)
+
+
+def _benchmark(name: str) -> Any:
+    checkout = Path(__file__).parents[2]
+    if not (checkout / "bench" / f"{name}.py").exists():
+        raise CannotStart("The benchmarks are in the checkout, not in the package. Run this there.")
+    sys.path.insert(0, str(checkout))
+    return importlib.import_module(f"bench.{name}")
 
 
 def _report(file: Path, run: Callable[[Any], Iterator[Outcome]]) -> None:

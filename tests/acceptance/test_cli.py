@@ -21,6 +21,7 @@ from tests.parts.postgres import Postgres
 from tests.parts.process import Ended, Place, place
 
 VECTORS = Path(__file__).parents[1] / "data/urls/vectors.json"
+SESSION_VECTORS = VECTORS.parents[1] / "sessions/merge_vectors.json"
 SECRET = "Hunter2Hunter2"
 NOWHERE = f"postgresql://ann:{SECRET}@127.0.0.1:1/leasehold"
 
@@ -211,6 +212,26 @@ def test_the_published_vectors_pass(here: Place) -> None:
     passed = here.run("conformance", "urls", str(VECTORS))
 
     assert (passed.code, passed.out) == (0, "56 passed, 0 failed\n")
+
+
+def test_the_published_session_vectors_pass(here: Place) -> None:
+    passed = here.run("conformance", "sessions", str(SESSION_VECTORS))
+
+    assert (passed.code, passed.out) == (0, "35 passed, 0 failed\n")
+
+
+def test_a_session_vector_that_does_not_hold_is_one_line(tmp_path: Path) -> None:
+    vectors: list[dict[str, Any]] = json.loads(SESSION_VECTORS.read_text("utf-8"))
+    vectors[0]["expect"]["cookies"].pop()
+    changed = tmp_path / "changed.json"
+    changed.write_text(json.dumps(vectors))
+
+    failed = run("conformance", "sessions", str(changed))
+
+    assert failed.code == 1
+    difference, summary = failed.out.splitlines()
+    assert difference.startswith("M01: cookie a.example/ dev: expected nothing, got ")
+    assert summary == "34 passed, 1 failed"
 
 
 def test_a_vector_that_does_not_hold_is_one_line(tmp_path: Path) -> None:

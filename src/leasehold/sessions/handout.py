@@ -74,7 +74,8 @@ class HandOut:
         return sorted(host for host, size in self.header_bytes.items() if size > HEADER_WARNING_BYTES)
 
 
-Place = Callable[[Sequence[Kept]], Sequence[Kept]]
+# Moves what is to be handed out; it is told too what was deleted, and when.
+Place = Callable[[Sequence[Kept], Mapping[str, Stamp]], Sequence[Kept]]
 
 
 def hand_out(history: History, now: float, wish: Wish | None = None, place: Place | None = None) -> HandOut:
@@ -128,7 +129,7 @@ def _choose(
     stored = {slot: entry for slot, entry in history.entries().items() if wish.wants(slot[0])}
     if place is not None:
         every = [*kept, *(Kept(slot, *found) for slot, found in history.elected() if slot in stored)]
-        placed = place(every)
+        placed = place(every, history.deleted())
         kept = [one for one in placed if one.slot[0] == slots.COOKIE]
         stored = {one.slot: one.entry for one in placed if one.slot[0] != slots.COOKIE}
     chosen, over = cap(kept)

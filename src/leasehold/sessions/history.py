@@ -91,6 +91,15 @@ class History:
                 found[slot] = shown.entry
         return found
 
+    def deleted(self) -> dict[str, Stamp]:
+        """Slots that show nothing because they were deleted, and when."""
+        many = ((slot, raw) for slot, raw in self.registers.items() if isinstance(raw, dict) and raw["d"])
+        return {
+            slot: max(Stamp(*gone) for gone in raw["d"])
+            for slot, raw in many
+            if elect(slot, raw, self.distrusted) is None
+        }
+
     @cached_property
     def distrusted(self) -> frozenset[int]:
         """Uploads whose claim to have started from nothing is not believed."""
@@ -175,12 +184,10 @@ def _sight(registers: dict[str, Raw], done: Operations, number: int) -> None:
         if slot[0] != slots.COOKIE:
             continue  # nobody asks when another thing was last seen
         raw = registers.get(slot)
-        if raw is None:
-            continue
         if isinstance(raw, list) and raw[1] < done.t:
             registers[slot] = sighted(raw, done.t, number)
             continue
-        register = load(raw)
+        register = load(raw) if raw is not None else Register()  # what it echoes may still be on its way
         register.sight(done.t, number)
         registers[slot] = dump(slot, register)
 
@@ -308,6 +315,8 @@ def _pruned(slot: str, raw: Raw, key: bytes, keep: tuple[int, int], distrusted: 
     if isinstance(raw, list):
         return raw
     register = load(raw)
+    if register.is_entangled(slot, distrusted):
+        return raw
     ranked = sorted(register.values, key=lambda value: value.stands_at(distrusted), reverse=True)
     register.values = []
     for rank, value in enumerate(ranked):
@@ -316,7 +325,7 @@ def _pruned(slot: str, raw: Raw, key: bytes, keep: tuple[int, int], distrusted: 
             if not stands and rank > values and value.entry is not None:
                 value.digest, value.entry = digest(key, slot, value.entry), None
             register.values.append(value)
-    register.deletions = {upload: stamp for upload, stamp in register.deletions.items() if stamp.t >= keep_from}
+    register.forget_deletions(keep_from)
     if found is not None and min(stamp for value in register.values for stamp in value.stamps()) > found.created:
         register.values.append(Appearance(None, None, found.created))
     if found is None and not register.deletions:

@@ -14,6 +14,8 @@ from leasehold.sessions.canonical import Canonical, Entry
 from leasehold.sessions.register import digest, is_same
 
 EXPIRY_MARGIN_S: Final = 1  # a cookie that ends within a second of the capture ended by itself
+# A localStorage key that is also a property of every Storage: restored by Playwright, but not captured again.
+_NEVER_CAPTURED: Final = frozenset({"length"})
 _ROUNDING_S: Final = 0.001  # browsers keep microseconds, not floats
 
 
@@ -180,7 +182,9 @@ def _proves_absence(upload: Upload, slot: str, old: Entry) -> bool:
     if kind in (slots.COOKIE, slots.CREDENTIAL):
         lost = upload.source is Source.PERSISTENT and kind == slots.COOKIE and old[cookies.EXPIRES] == cookies.SESSION
         return kind in state.covered and not lost
-    origin = slots.stored_of(slot)[0]
+    origin, name = slots.stored_of(slot)
+    if kind == slots.LOCAL and name in _NEVER_CAPTURED:
+        return False
     if origin in state.obscured or slots.stored_slot(slots.LOCAL, origin, "") in state.left_out:
         return False
     area = f"{kind}\t{origin}"

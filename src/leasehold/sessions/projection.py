@@ -4,13 +4,14 @@ What is stored stays where it was captured. The placing is done anew at each han
 everything as it left it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from leasehold.sessions import cookies, slots
 from leasehold.sessions.handout import Kept
+from leasehold.sessions.register import Stamp
 from leasehold.sites import Mount, Subdomains, Trust
 
 # Given by gatekeepers for one domain, address and browser: elsewhere they are at best useless, at worst a give-away.
@@ -67,12 +68,15 @@ class Projection:
         return [{"from": slots.show(source), "to": slots.show(target)} for source, target in self.moved]
 
 
-def project(kept: Sequence[Kept], placement: Placement, report: Projection | None = None) -> list[Kept]:
+def project(
+    kept: Sequence[Kept], deleted: Mapping[str, Stamp], placement: Placement, report: Projection | None = None
+) -> list[Kept]:
     """The entries with those of former addresses on the current one. Without trust they stay as captured."""
     report = report if report is not None else Projection()
     if placement.is_stopped or placement.current.trust is not Trust.CREDENTIALS:
         return list(kept)
-    native = {one.slot: one for one in kept}
+    # What the site deleted at its new address must not come back from the old one.
+    native = {one.slot: one.stamp for one in kept} | dict(deleted)
     placed: dict[str, Kept] = {}
     origins: dict[str, str] = {}
     stay: list[Kept] = []
@@ -89,8 +93,8 @@ def project(kept: Sequence[Kept], placement: Placement, report: Projection | Non
     return [one for one in stay if one.slot not in placed] + list(placed.values())
 
 
-def _loses(one: Kept, native: Kept | None, rival: Kept | None, current: Mount) -> bool:
-    if native is not None and (native.stamp.t >= current.since * 1000 or native.stamp > one.stamp):
+def _loses(one: Kept, native: Stamp | None, rival: Kept | None, current: Mount) -> bool:
+    if native is not None and (native.t >= current.since * 1000 or native > one.stamp):
         return True  # what the site itself wrote there since it moved is its word
     return rival is not None and rival.stamp > one.stamp
 

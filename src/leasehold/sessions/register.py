@@ -154,6 +154,25 @@ class Register:
         sets = (one for value in self.values for one in value.stamps())
         return min((one for one in sets if before is None or one > before), default=stamp)
 
+    def is_entangled(self, slot: str, distrusted: Container[int]) -> bool:
+        """Whether what stands depends on values that do not: then none of them can be forgotten."""
+        if any(upload in distrusted for value in self.values for upload in value.proofs):
+            return True
+        if slot[0] != slots.COOKIE:
+            return False
+        kept = [value for value in self.values if value.entry is not None]
+        unsure = any(None in value.entry for value in kept if value.entry is not None)
+        return unsure or len(_without_echoes(slot, kept, distrusted)) < len(kept)
+
+    def forget_deletions(self, keep_from: int) -> None:
+        """Drop old deletions, and with each what came before it: the slot began anew then."""
+        old = [stamp for stamp in self.deletions.values() if stamp.t < keep_from]
+        self.deletions = {upload: stamp for upload, stamp in self.deletions.items() if stamp.t >= keep_from}
+        for value in self.values if old else ():
+            value.proofs = {upload: proof for upload, proof in value.proofs.items() if proof.stamp > max(old)}
+            if value.first < max(old) and value.proofs:
+                value.first = min(proof.stamp for proof in value.proofs.values())
+
     def doubts(self, fresh: Container[int]) -> Iterator[int]:
         """Uploads that claim to have started from nothing, yet repeat a value that had been replaced before."""
         for value in self.values:

@@ -76,7 +76,7 @@ def _shows(slot: str, shown: Entry, entry: Entry) -> bool:
 
 def _stood(slot: str, raw: Raw | None, entry: Entry, distrusted: frozenset[int]) -> bool:
     if raw is None or isinstance(raw, list):
-        return raw is not None and raw[0] == entry
+        return raw is not None and is_same(slot, raw[0], entry)
     found = elect(slot, raw, distrusted)
     return found is not None and is_same(slot, found.entry, entry)
 

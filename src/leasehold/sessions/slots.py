@@ -27,6 +27,7 @@ NOUNS: Final = {
 }
 
 _LONGEST_SHOWN: Final = 200
+_LONGEST_HOST: Final = 260  # what DNS can name, and a port
 # A name that the parser would write just so: nothing to decode, and no number at its end.
 _PLAIN: Final = re.compile(r"(?!.*xn--)(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*\.?")
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]")
@@ -111,6 +112,8 @@ def is_transportable(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def canonical_host(text: str) -> str | None:
     """A host as a browser writes it, a port cut off; None where no browser would find a host."""
+    if len(text) > _LONGEST_HOST:
+        return None
     if _PLAIN.fullmatch(text):
         return text
     with_port = _PORT.fullmatch(text)
