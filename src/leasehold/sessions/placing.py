@@ -22,7 +22,7 @@ class Ground:
         if len(known) < 2 or known[-1].trust is not Trust.CREDENTIALS:
             return None
         placement = Placement(known[-1], known[:-1])
-        return lambda kept: project(kept, placement, report)
+        return lambda kept, gone: project(kept, gone, placement, report)
 
 
 def ground_of(site: Site) -> Ground:
