@@ -284,6 +284,125 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/seeds/acquire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acquire Seeds
+         * @description Take due seeds on lease, of one site or fairly of all. When none is due the answer is empty and says why.
+         */
+        post: operations["acquire_seeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Seeds
+         * @description Seeds by site, in the order they were added.
+         */
+        get: operations["list_seeds"];
+        put?: never;
+        /**
+         * Upsert Seeds
+         * @description Add seeds, or change those whose address is there already; all of them or, if one is wrong, none.
+         *
+         *     An address is the same at whichever of its site's hosts it is given. A new seed is due at once; one that is there
+         *     keeps its schedule, and what an item leaves out stays.
+         */
+        post: operations["upsert_seeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Seeds
+         * @description Add or change many seeds, by their address.
+         *
+         *     JSON `{"items": […]}`, CSV with a header, one JSON object a line, or OPML. A line that names no site is of the one
+         *     in the query or, without that, of the one that lives at its address. Bad lines are reported and cost the good ones
+         *     nothing.
+         */
+        post: operations["import_seeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Seed Histogram
+         * @description How many seeds are due now, and how many fall due in each of the next hours.
+         */
+        get: operations["seed_histogram"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds/{seed_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Seed
+         * @description One seed, at its site's current address.
+         */
+        get: operations["get_seed"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Seed
+         * @description Remove a seed. Its leases stay in the history.
+         */
+        delete: operations["delete_seed"];
+        options?: never;
+        head?: never;
+        /**
+         * Change Seed
+         * @description Change a seed. `next_due_at: now` has it visited at once; `enabled: true` brings back one that was gone.
+         */
+        patch: operations["change_seed"];
+        trace?: never;
+    };
     "/v2/sites": {
         parameters: {
             query?: never;
@@ -985,6 +1104,19 @@ export interface components {
             /** Ttl Seconds */
             ttl_seconds?: number | null;
         };
+        /** HistogramOut */
+        HistogramOut: {
+            /**
+             * Overdue
+             * @description Seeds that are due now.
+             */
+            overdue: number;
+            /**
+             * Hours
+             * @description How many fall due within the first hour from now, the second, and so on.
+             */
+            hours: number[];
+        };
         /**
          * How
          * @description How a lease ended.
@@ -1000,6 +1132,7 @@ export interface components {
             /** Rejected */
             rejected: components["schemas"]["RejectedOut"][];
         };
+        JsonValue: unknown;
         /**
          * Kind
          * @description What a lease is on.
@@ -1266,6 +1399,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[SeedOut] */
+        Page_SeedOut_: {
+            /** Items */
+            items: components["schemas"]["SeedOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[SiteOut] */
         Page_SiteOut_: {
             /** Items */
@@ -1452,7 +1592,7 @@ export interface components {
         ReleaseIn: {
             /**
              * Outcome
-             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`.
+             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`. Seeds: `ok`, `failed`, `gone`.
              */
             outcome: string;
             /**
@@ -1465,6 +1605,13 @@ export interface components {
              * @description With `rate_limited`: how long the site wants to be left alone.
              */
             cooldown_seconds?: number | null;
+            /**
+             * Found
+             * @description With `ok` on a seed: how many new things there were; 0 when left out.
+             */
+            found?: number | null;
+            /** @description With `ok` on a seed: what the next visit is to be given. Left out, the last one stays. */
+            cursor?: components["schemas"]["JsonValue"];
         };
         /** ReleaseOut */
         ReleaseOut: {
@@ -1532,6 +1679,305 @@ export interface components {
          * @enum {string}
          */
         Role: "collector" | "producer" | "viewer" | "operator" | "admin";
+        /** SeedAcquireIn */
+        SeedAcquireIn: {
+            /**
+             * Owner
+             * @description Who holds the lease, as its holder calls itself.
+             */
+            owner: string;
+            /**
+             * Site
+             * @description Seeds of this site alone; of any when left out.
+             */
+            site?: string | null;
+            /**
+             * Limit
+             * @description How many at the most.
+             * @default 1
+             */
+            limit?: number;
+            /**
+             * Ttl Seconds
+             * @description How long it lives without a heartbeat.
+             * @default 120
+             */
+            ttl_seconds?: number;
+            /**
+             * Wait Seconds
+             * @description How long to wait for something to fall due.
+             * @default 0
+             */
+            wait_seconds?: number;
+            /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Job Id
+             * @description The job it is for; the lease ends with it.
+             */
+            job_id?: string | null;
+            /**
+             * Labels
+             * @description Only seeds that carry all of these.
+             * @default {}
+             */
+            labels?: {
+                [key: string]: string;
+            };
+        };
+        /** SeedGrantOut */
+        SeedGrantOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** Resource Id */
+            resource_id: string;
+            /** Site */
+            site: string | null;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            seed: components["schemas"]["SeedOut"];
+        };
+        /** SeedImportOut */
+        SeedImportOut: {
+            /** Created */
+            created: number;
+            /** Updated */
+            updated: number;
+            /** Rejected */
+            rejected: components["schemas"]["SeedRejectedOut"][];
+        };
+        /** SeedIn */
+        SeedIn: {
+            /**
+             * Kind
+             * @description What it is; `page` when left out.
+             */
+            kind?: string | null;
+            /**
+             * Priority
+             * @description Higher is handed out first; 50 when left out.
+             */
+            priority?: number | null;
+            /**
+             * Interval Seconds
+             * @description Between two visits, to begin with; 3600 when left out.
+             */
+            interval_seconds?: number | null;
+            /**
+             * Min Interval Seconds
+             * @description The interval never adapts below this; 60.
+             */
+            min_interval_seconds?: number | null;
+            /**
+             * Max Interval Seconds
+             * @description The interval never adapts above this; 1209600.
+             */
+            max_interval_seconds?: number | null;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Enabled
+             * @description False: left alone until it is true again.
+             */
+            enabled?: boolean | null;
+            /** @description What the next visit is given; null forgets it. */
+            cursor?: components["schemas"]["JsonValue"];
+            /**
+             * Next Due At
+             * @description When it is visited next; `now` for at once.
+             */
+            next_due_at?: "now" | string | null;
+            /**
+             * Site
+             * @description The site's slug.
+             */
+            site: string;
+            /**
+             * Url
+             * @description At any address the site has or had.
+             */
+            url: string;
+        };
+        /** SeedOfferOut */
+        SeedOfferOut: {
+            /** Leases */
+            leases: components["schemas"]["SeedGrantOut"][];
+            /** @description Why there are none; null when there are. */
+            waiting: components["schemas"]["WaitingOut"] | null;
+        };
+        /** SeedOut */
+        SeedOut: {
+            /** Id */
+            id: string;
+            /** Site */
+            site: string;
+            /**
+             * Url
+             * @description At the site's current address; null when that has no place for it.
+             */
+            url: string | null;
+            /**
+             * Original Url
+             * @description As it was given.
+             */
+            original_url: string;
+            /** Kind */
+            kind: string;
+            /** Priority */
+            priority: number;
+            /**
+             * Interval Seconds
+             * @description Between two visits; adapts to what is found, within the bounds.
+             */
+            interval_seconds: number;
+            /** Min Interval Seconds */
+            min_interval_seconds: number;
+            /** Max Interval Seconds */
+            max_interval_seconds: number;
+            /**
+             * Next Due At
+             * Format: date-time
+             */
+            next_due_at: string;
+            /**
+             * Cursor
+             * @description What the last visit left for the next.
+             */
+            cursor: unknown;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** Enabled */
+            enabled: boolean;
+            /** Consecutive Failures */
+            consecutive_failures: number;
+            last_outcome: components["schemas"]["VisitOutcome"] | null;
+            /**
+             * Last Found
+             * @description How many new things the last good visit found.
+             */
+            last_found: number | null;
+            /** Last Visited At */
+            last_visited_at: string | null;
+            /**
+             * Holder
+             * @description The owner of its live lease.
+             */
+            holder: string | null;
+            /** Lease Id */
+            lease_id: string | null;
+            /**
+             * Expires At
+             * @description When its live lease ends.
+             */
+            expires_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * SeedPatch
+         * @description What changes; what is left out stays.
+         */
+        SeedPatch: {
+            /**
+             * Kind
+             * @description What it is; `page` when left out.
+             */
+            kind?: string | null;
+            /**
+             * Priority
+             * @description Higher is handed out first; 50 when left out.
+             */
+            priority?: number | null;
+            /**
+             * Interval Seconds
+             * @description Between two visits, to begin with; 3600 when left out.
+             */
+            interval_seconds?: number | null;
+            /**
+             * Min Interval Seconds
+             * @description The interval never adapts below this; 60.
+             */
+            min_interval_seconds?: number | null;
+            /**
+             * Max Interval Seconds
+             * @description The interval never adapts above this; 1209600.
+             */
+            max_interval_seconds?: number | null;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Enabled
+             * @description False: left alone until it is true again.
+             */
+            enabled?: boolean | null;
+            /** @description What the next visit is given; null forgets it. */
+            cursor?: components["schemas"]["JsonValue"];
+            /**
+             * Next Due At
+             * @description When it is visited next; `now` for at once.
+             */
+            next_due_at?: "now" | string | null;
+        };
+        /** SeedRejectedOut */
+        SeedRejectedOut: {
+            /**
+             * Line
+             * @description The line of the file, the place in `items`, or the outline, counted from 1.
+             */
+            line: number;
+            /** Detail */
+            detail: string;
+        };
+        /** SeedsIn */
+        SeedsIn: {
+            /** Items */
+            items: components["schemas"]["SeedIn"][];
+        };
+        /** SeedsOut */
+        SeedsOut: {
+            /** Created */
+            created: number;
+            /** Updated */
+            updated: number;
+            /**
+             * Items
+             * @description Each in the place of the item it was made from.
+             */
+            items: components["schemas"]["SeedOut"][];
+        };
         /** SessionOut */
         SessionOut: {
             /** Version */
@@ -1705,11 +2151,17 @@ export interface components {
              */
             last_used_at: string | null;
         };
+        /**
+         * VisitOutcome
+         * @description How a visit went.
+         * @enum {string}
+         */
+        VisitOutcome: "ok" | "failed" | "gone";
         /** WaitingOut */
         WaitingOut: {
             /**
              * Reason
-             * @description `all_leased`, `cooling`, `blocked`, `site_capped`, `paused` or `none_match`.
+             * @description `all_leased`, `cooling`, `blocked`, `site_capped`, `paused`, `rate_limited`, `not_due` or `none_match`.
              */
             reason: string;
             /**
@@ -1723,7 +2175,7 @@ export interface components {
             retry_after_seconds: number;
             /**
              * Counts
-             * @description The accounts that were asked for, by state.
+             * @description What was asked for, by state.
              */
             counts: {
                 [key: string]: number;
@@ -3244,6 +3696,731 @@ export interface operations {
                 };
             };
             /** @description Secrets sealed (`/problems/secrets-sealed`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acquire_seeds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeedAcquireIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedOfferOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_seeds: {
+        parameters: {
+            query?: {
+                site?: string | null;
+                /** @description Those that could be handed out now, or all others. */
+                due?: boolean | null;
+                enabled?: boolean | null;
+                kind?: string | null;
+                /** @description `key:value`; several narrow further. */
+                label?: string[];
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SeedOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upsert_seeds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeedsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_seeds: {
+        parameters: {
+            query?: {
+                /** @description The site of lines that name none. */
+                site?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: unknown[];
+                };
+                "text/csv": string;
+                "application/x-ndjson": string;
+                "text/x-opml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedImportOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    seed_histogram: {
+        parameters: {
+            query?: {
+                site?: string | null;
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistogramOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_seed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The seed's id. */
+                seed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed unknown (`/problems/seed-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_seed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The seed's id. */
+                seed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed unknown (`/problems/seed-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed in use (`/problems/seed-in-use`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_seed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The seed's id. */
+                seed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeedPatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed unknown (`/problems/seed-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
             503: {
                 headers: {
                     [name: string]: unknown;
