@@ -58,6 +58,7 @@ requirements: $(VENV)/.dev ## pin the newest versions that fit, with hashes
 bench: setup ## measure; prints ratios
 	$(BIN)/python -m bench.rewrite
 	$(BIN)/python -m bench.leases
+	$(BIN)/python -m bench.seeds
 
 wheel: setup ## build the wheel, UI and migrations inside
 	$(BIN)/python -m build --wheel

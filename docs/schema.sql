@@ -24,6 +24,21 @@ CREATE FUNCTION public.current_organisation() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (NULLIF(current_setting('leasehold.organisation'::text, true), ''::text))::uuid;
 
+CREATE FUNCTION public.lower_seed_beds() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO seed_bed AS bed (organisation, site, priority, head_due_at)
+    SELECT organisation, site, priority, min(next_due_at)
+      FROM changed
+     WHERE enabled AND lease IS NULL
+     GROUP BY organisation, site, priority
+     ORDER BY organisation, site, priority
+    ON CONFLICT (organisation, site, priority) DO UPDATE SET head_due_at = excluded.head_due_at
+     WHERE bed.head_due_at > excluded.head_due_at;
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -292,6 +307,81 @@ CREATE TABLE public.schema_mark (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE public.seed (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    site text NOT NULL,
+    sub text NOT NULL,
+    rest text NOT NULL,
+    reference bytea NOT NULL,
+    original_url text NOT NULL,
+    kind text DEFAULT 'page'::text NOT NULL,
+    priority integer DEFAULT 50 NOT NULL,
+    interval_seconds integer DEFAULT 3600 NOT NULL,
+    min_interval_seconds integer DEFAULT 60 NOT NULL,
+    max_interval_seconds integer DEFAULT 1209600 NOT NULL,
+    next_due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    cursor jsonb,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    consecutive_failures integer DEFAULT 0 NOT NULL,
+    last_outcome text,
+    last_found integer,
+    last_visited_at timestamp with time zone,
+    fence bigint DEFAULT 0 NOT NULL,
+    lease uuid,
+    back_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT seed_check CHECK (((interval_seconds >= min_interval_seconds) AND (interval_seconds <= max_interval_seconds))),
+    CONSTRAINT seed_check1 CHECK (((lease IS NULL) = (back_at IS NULL))),
+    CONSTRAINT seed_min_interval_seconds_check CHECK ((min_interval_seconds > 0)),
+    CONSTRAINT seed_priority_check CHECK (((priority >= 0) AND (priority <= 100)))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+ALTER TABLE ONLY public.seed FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.seed_bed (
+    organisation uuid NOT NULL,
+    site text NOT NULL,
+    priority integer NOT NULL,
+    head_due_at timestamp with time zone NOT NULL,
+    served_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+ALTER TABLE ONLY public.seed_bed FORCE ROW LEVEL SECURITY;
+
+CREATE VIEW public.seed_now WITH (security_invoker='true') AS
+ SELECT s.organisation,
+    s.id,
+    s.site,
+    s.sub,
+    s.rest,
+    s.original_url,
+    s.kind,
+    s.priority,
+    s.interval_seconds,
+    s.min_interval_seconds,
+    s.max_interval_seconds,
+    s.next_due_at,
+    s.cursor,
+    s.labels,
+    s.enabled,
+    s.consecutive_failures,
+    s.last_outcome,
+    s.last_found,
+    s.last_visited_at,
+    s.created_at,
+    s.updated_at,
+    l.owner AS holder,
+    l.id AS lease_id,
+    l.expires_at,
+    s.fence
+   FROM (public.seed s
+     LEFT JOIN public.lease l ON (((l.id = s.lease) AND (l.expires_at > clock_timestamp()))));
+
 CREATE TABLE public.session_base (
     lease uuid NOT NULL,
     organisation uuid NOT NULL,
@@ -382,7 +472,8 @@ CREATE UNLOGGED TABLE public.waiter (
     labels jsonb NOT NULL,
     account uuid,
     since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    refreshed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    refreshed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    kind text DEFAULT 'account'::text NOT NULL
 );
 
 ALTER TABLE ONLY public.waiter FORCE ROW LEVEL SECURITY;
@@ -434,6 +525,15 @@ ALTER TABLE ONLY public.registry_version
 
 ALTER TABLE ONLY public.schema_mark
     ADD CONSTRAINT schema_mark_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.seed
+    ADD CONSTRAINT seed_address UNIQUE (organisation, site, reference);
+
+ALTER TABLE ONLY public.seed_bed
+    ADD CONSTRAINT seed_bed_pkey PRIMARY KEY (organisation, site, priority);
+
+ALTER TABLE ONLY public.seed
+    ADD CONSTRAINT seed_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.session_base
     ADD CONSTRAINT session_base_pkey PRIMARY KEY (lease);
@@ -489,6 +589,14 @@ CREATE UNIQUE INDEX mount_one_current ON public.mount USING btree (organisation,
 
 CREATE INDEX move_of_site ON public.move USING btree (organisation, site, id);
 
+CREATE INDEX seed_back ON public.seed USING btree (organisation, back_at) WHERE (back_at IS NOT NULL);
+
+CREATE INDEX seed_free ON public.seed USING btree (organisation, site, priority, next_due_at, id) WHERE (enabled AND (lease IS NULL));
+
+CREATE INDEX seed_of_site ON public.seed USING btree (organisation, site, id);
+
+CREATE INDEX seed_off ON public.seed USING btree (organisation, site) WHERE (NOT enabled);
+
 CREATE INDEX session_base_account ON public.session_base USING btree (account);
 
 CREATE INDEX session_base_key ON public.session_base USING btree (organisation, key_id) WHERE (key_id IS NOT NULL);
@@ -502,6 +610,10 @@ CREATE INDEX waiter_at_site ON public.waiter USING btree (organisation, site, pr
 CREATE TRIGGER audit_event_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
 
 CREATE TRIGGER audit_seal_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
+
+CREATE TRIGGER seed_was_added AFTER INSERT ON public.seed REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.lower_seed_beds();
+
+CREATE TRIGGER seed_was_changed AFTER UPDATE ON public.seed REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.lower_seed_beds();
 
 ALTER TABLE ONLY public.account
     ADD CONSTRAINT account_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
@@ -526,6 +638,12 @@ ALTER TABLE ONLY public.move
 
 ALTER TABLE ONLY public.registry_version
     ADD CONSTRAINT registry_version_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
+
+ALTER TABLE ONLY public.seed_bed
+    ADD CONSTRAINT seed_bed_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.seed
+    ADD CONSTRAINT seed_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
 
 ALTER TABLE ONLY public.session_base
     ADD CONSTRAINT session_base_account_fkey FOREIGN KEY (account) REFERENCES public.account(id) ON DELETE CASCADE;
@@ -591,6 +709,10 @@ CREATE POLICY own ON public.organisation TO leasehold_app USING ((id = public.cu
 
 CREATE POLICY own ON public.registry_version TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.seed TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.seed_bed TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.session_base TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.session_version TO leasehold_app USING ((organisation = public.current_organisation()));
@@ -602,6 +724,10 @@ CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public
 CREATE POLICY own ON public.waiter TO leasehold_app USING ((organisation = public.current_organisation()));
 
 ALTER TABLE public.registry_version ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.seed ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.seed_bed ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.session_base ENABLE ROW LEVEL SECURITY;
 
@@ -650,6 +776,12 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.registry_version TO leasehold_app;
 
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_app;
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.seed TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.seed_bed TO leasehold_app;
+
+GRANT SELECT ON TABLE public.seed_now TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_base TO leasehold_app;
 

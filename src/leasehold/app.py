@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import UUID
 
 from fastapi import FastAPI
@@ -9,10 +10,10 @@ from starlette.types import ASGIApp
 
 from leasehold import audit, idempotency, openapi, problems, ui
 from leasehold.accounts import (
+    AccountCounter,
     AccountHolder,
     Accounts,
     AnySlip,
-    Counter,
     MongoPool,
     Pool,
     PostgresPool,
@@ -26,22 +27,24 @@ from leasehold.audit.router import routes as audit_routes
 from leasehold.auth import Tokens
 from leasehold.auth.router import routes as token_routes
 from leasehold.background import Background
-from leasehold.db import Database, RollBack
+from leasehold.db import Conn, Database, RollBack
 from leasehold.door import insist
 from leasehold.edge import Edge
 from leasehold.fastlane import FastLane
 from leasehold.health import Health
 from leasehold.health.router import metrics_routes
 from leasehold.health.router import routes as health_routes
-from leasehold.leases import Desk, Kind, Leases
+from leasehold.leases import Desk, Ear, Kind, Leases, WaitingRoom
 from leasehold.leases.router import lanes as lease_lanes
 from leasehold.leases.router import routes as lease_routes
 from leasehold.leases.waiting import TICK_S
 from leasehold.metrics import Metrics
+from leasehold.seeds import Seeds
+from leasehold.seeds.router import routes as seed_routes
 from leasehold.sessions import Drawer, MongoDrawer, PostgresDrawer, Sessions
 from leasehold.sessions.router import routes as session_routes
 from leasehold.settings import Settings
-from leasehold.sites import Sites
+from leasehold.sites import Saying, Sites
 from leasehold.sites.router import routes as site_routes
 from leasehold.vault import Keyring, Vault
 
@@ -70,9 +73,25 @@ def build(
             return PostgresDrawer(db)
         return MongoDrawer(db, *connect(settings.mongo_url.get_secret_value()))
 
-    counter = Counter(db, vault, metrics, make_pool, desk)
+    counter = AccountCounter(db, vault, metrics, make_pool, desk)
     accounts = Accounts(counter, metrics)
     drawer = make_drawer()
+
+    async def explain_seeds(organisation: UUID, slug: str) -> Saying:
+        return await seeds.explain(organisation, slug)
+
+    async def count_seeds(conn: Conn, organisation: UUID, slug: str) -> int:
+        return await seeds.count(conn, organisation, slug)
+
+    def call(organisation: UUID, slug: str) -> None:
+        for room in rooms:
+            room.freed(organisation, [slug])
+
+    dependents = {"accounts": accounts.count, "seeds": count_seeds, "sessions": drawer.count}
+    sites = Sites(db, dependents, [accounts.explain, explain_seeds], call)
+    seeds = Seeds(db, sites, metrics, settings.lease_max_age_seconds)
+    rooms: list[WaitingRoom[Any]] = [counter.room, seeds.room]
+    ear = Ear(db, rooms)
 
     async def sweep_keys() -> None:
         async with db.system() as conn:
@@ -83,13 +102,19 @@ def build(
             await audit.seal_all(db, organisation)
 
     async def reap() -> None:
-        await accounts.reap([organisation for organisation, _slug in await organisations(db)])
+        everybody = [organisation for organisation, _slug in await organisations(db)]
+        await seeds.reap(everybody)
+        await accounts.reap(everybody)
+
+    async def tick() -> None:
+        for room in rooms:
+            await room.tick()
 
     background.add("sweep-idempotency-keys", sweep_keys, _SWEEP_EVERY_S)
     background.add("seal-audit", seal_audit, _SEAL_EVERY_S)
     background.add("reaper", reap, _REAP_EVERY_S)
-    background.add("waiters", counter.room.tick, TICK_S)
-    background.add("wake-ups", counter.room.listen, 0.0)
+    background.add("waiters", tick, TICK_S)
+    background.add("wake-ups", ear.listen, 0.0)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -102,11 +127,14 @@ def build(
         try:
             yield
         finally:
-            counter.room.close()
+            for room in rooms:
+                room.close()
             await counter.drain()
+            await seeds.counter.drain()
             await background.stop()
-            await counter.room.hush()
-            await counter.room.leave_all()
+            await ear.close()
+            for room in rooms:
+                await room.leave_all()
             await drawer.close()
             await counter.pool.close()
             await db.close()
@@ -126,19 +154,16 @@ def build(
     app.state.health = Health(db, background)
     app.state.tokens = Tokens(db)
     app.state.accounts = accounts
-    app.state.leases = Leases({Kind.ACCOUNT: AccountHolder(accounts)})
-    app.state.sites = sites = Sites(
-        db,
-        {"accounts": accounts.count, "sessions": drawer.count},
-        [accounts.explain],
-        lambda whose, slug: counter.room.freed(whose, [slug]),
-    )
+    app.state.seeds = seeds
+    app.state.leases = Leases({Kind.ACCOUNT: AccountHolder(accounts), Kind.SEED: seeds.leases})
+    app.state.sites = sites
     app.state.sessions = Sessions(vault, drawer, accounts, sites)
     # Looked through in this order for every request: what is called most comes first.
     routers = (
         lease_routes,
         account_routes,
         session_routes,
+        seed_routes,
         site_routes,
         health_routes,
         metrics_routes(settings.metrics_public),

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from uuid import UUID
 
-from leasehold import audit
+from leasehold import audit, seeds
 from leasehold.accounts import Books
 from leasehold.db import Database
 from leasehold.doctor import Finding
@@ -29,6 +29,7 @@ async def findings_of(db: Database, keep: BookKeeper, organisation: UUID, slug: 
     """What every check finds, as it finds it; told under the organisation's slug."""
     yield await _audit(db, organisation, slug)
     yield await _leases(keep, organisation, slug)
+    yield await _seeds(db, organisation, slug)
 
 
 async def _audit(db: Database, organisation: UUID, slug: str) -> Finding:
@@ -48,6 +49,18 @@ async def _leases(keep: BookKeeper, organisation: UUID, slug: str) -> Finding:
     said = "; ".join(f"{count:,} {what}" for what, count in faults.items() if count)
     then = f"; {said}. Rows were changed past leasehold: compare with a backup." if said else ""
     return Finding(slug, books.are_whole, f"leases: {books}{then}")
+
+
+async def _seeds(db: Database, organisation: UUID, slug: str) -> Finding:
+    books = await seeds.books(db, organisation)
+    faults = {
+        "seeds whose fence is not the number of their leases": books.unbalanced,
+        "seeds that name a lease there is not": books.dangling,
+        "leases that began before the one before them had ended": books.overlapping,
+    }
+    said = "; ".join(f"{count:,} {what}" for what, count in faults.items() if count)
+    then = f"; {said}. Rows were changed past leasehold: compare with a backup." if said else ""
+    return Finding(slug, books.are_whole, f"seeds: {books}{then}")
 
 
 def _sum(checked: audit.Checked) -> str:

@@ -16,10 +16,11 @@ def test_books_that_are_whole_are_a_line_for_each_organisation(here: Place) -> N
     first, second = here.run("verify"), here.run("verify")
 
     assert first.code == 0, first.err
-    default, leases, other, _leases = first.out.splitlines()
+    default, leases, seeds, other, _leases, _seeds = first.out.splitlines()
     assert re.fullmatch(r"ok    default      audit: 1 event in 1 seal, head [0-9a-f]{64}", default)
     assert re.fullmatch(r"ok    other        audit: 2 events in 1 seal, head [0-9a-f]{64}", other)
     assert leases == "ok    default      leases: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
+    assert seeds == "ok    default      seeds: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
     assert second.out == first.out
     assert here.processes() == []
 
@@ -90,6 +91,8 @@ def test_one_organisation_with_a_fault_does_not_hide_the_others(here: Place) -> 
     assert [line[:18].split() for line in verified.out.splitlines()] == [
         ["FAIL", "bad"],
         ["ok", "bad"],
+        ["ok", "bad"],
+        ["ok", "good"],
         ["ok", "good"],
         ["ok", "good"],
     ]

@@ -87,7 +87,9 @@ async def test_another_organisations_things_are_not_there(home: House, method: s
     await admin.post("/v2/sites", json={"slug": "ours", "domain": "ours.example"})
     token = (await admin.post("/v2/tokens", json={"name": "ours", "role": "viewer"})).json()["id"]
     account = {"site": "ours", "username": "ann", "secret": {}}
+    seed = {"items": [{"site": "ours", "url": "https://ours.example/"}]}
     names = {
+        "seed_id": (await admin.post("/v2/seeds", json=seed)).json()["items"][0]["id"],
         "slug": "ours",
         "upload_id": "u1",
         "token_id": token,

@@ -51,6 +51,8 @@ TABLES = (
     "waiter",
     "session_version",
     "session_base",
+    "seed",
+    "seed_bed",
 )
 
 
@@ -71,6 +73,8 @@ async def two(home: House) -> tuple[House, UUID, UUID]:
             session = f"/v2/sessions/{lease['resource_id']}?base=fresh"
             await client.put(session, json={"cookies": []}, headers={"Leasehold-Lease": lease["id"]})
         await client.post(f"/v2/leases/{got.json()['leases'][0]['id']}/release", json={"outcome": "failed"})
+        items = [{"site": "board", "url": f"https://b.example/{n}"} for n in range(2)]
+        await client.post("/v2/seeds", json={"items": items})
     home.database.run(
         "INSERT INTO waiter (id, organisation, process, site, priority, wanted, labels)"
         " SELECT gen_random_uuid(), id, gen_random_uuid(), 'board', 4, 1, '{}' FROM organisation"
@@ -135,6 +139,8 @@ def _lists(home: House) -> dict[str, Any]:
     ended = [row[0] for row in home.database.rows("SELECT id FROM lease_end ORDER BY 1")]
     tokens = [row[0] for row in home.database.rows("SELECT id FROM token ORDER BY 1")]
     n = len(accounts)
+    seeds = [row[0] for row in home.database.rows("SELECT id FROM seed ORDER BY 1")]
+    references = [row[0] for row in home.database.rows("SELECT reference FROM seed ORDER BY 1")]
     sealed = [row[0] for row in home.database.rows("SELECT sealed FROM account_secret ORDER BY account")]
     return {
         "closed": [UUID(int=0)],
@@ -144,7 +150,31 @@ def _lists(home: House) -> dict[str, Any]:
         "new_key_ids": ["x"] * n,
         "new_sealed": [b"x"] * n,
         "account": accounts[0],
-        "ids": accounts,
+        "ids": [*accounts, *seeds],
+        "references": references,
+        "urls": ["stolen"] * (n + len(seeds)),
+        "kinds": ["stolen"] * (n + len(seeds)),
+        "priorities": [50],
+        "intervals": [60] * (n + len(seeds)),
+        "mins": [60] * (n + len(seeds)),
+        "maxes": [60] * (n + len(seeds)),
+        "enableds": [False] * (n + len(seeds)),
+        "cursors": [None] * (n + len(seeds)),
+        "dues": [None] * (n + len(seeds)),
+        "known": None,
+        "served": [True],
+        "due": None,
+        "enabled": None,
+        "hours": 24,
+        "how": "revoked",
+        "outcome": None,
+        "lease": held[0],
+        "delay": 1.0,
+        "interval": 60,
+        "is_gone": True,
+        "failed": 7,
+        "cursor": None,
+        "found": 1,
         "accounts": accounts,
         "leases": [*held, *ended],
         "ttls": [60] * n,
@@ -175,7 +205,7 @@ def _lists(home: House) -> dict[str, Any]:
         "usernames": ["ann", "bob"],
         "window": 600,
         "owner": "first",
-        "kind": None,
+        "kind": "account",
         "state": None,
         "query": None,
         "priority": None,
@@ -187,7 +217,6 @@ def _lists(home: House) -> dict[str, Any]:
         "ending": held,
         "renewing": held,
         "moved": False,
-        "lease": held[0],
         "row": accounts[0],
         "number": 1,
         "rev": 2,

@@ -2,7 +2,7 @@
 
 from leasehold.accounts.answers import AccountId
 from leasehold.accounts.books import Books, MongoBooks, postgres_books
-from leasehold.accounts.counter import Counter
+from leasehold.accounts.counter import AccountCounter
 from leasehold.accounts.holder import AccountHolder
 from leasehold.accounts.models import AnySlip
 from leasehold.accounts.mongo import MongoPool
@@ -21,13 +21,13 @@ from leasehold.accounts.service import Accounts
 
 __all__ = [
     "PREFIX",
+    "AccountCounter",
     "AccountHolder",
     "AccountId",
     "AccountUnknown",
     "Accounts",
     "AnySlip",
     "Books",
-    "Counter",
     "MongoAddressInvalid",
     "MongoBooks",
     "MongoPlace",

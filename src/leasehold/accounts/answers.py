@@ -11,7 +11,7 @@ from leasehold.accounts.machine import Outcome, Standing, State
 from leasehold.accounts.models import Account, Offer
 from leasehold.accounts.notes import PREFIX
 from leasehold.ids import show
-from leasehold.leases import How, LeaseId, LeaseOut, shown
+from leasehold.leases import How, LeaseId, LeaseOut, WaitingOut, shown
 from leasehold.strict import Answer
 
 AccountId = Annotated[UUID, PlainSerializer(lambda value: show(PREFIX, value), return_type=str)]
@@ -53,16 +53,6 @@ class SessionOut(Answer):
 class GrantOut(LeaseOut):
     account: GrantedAccount
     session: SessionOut | None = None
-
-
-class WaitingOut(Answer):
-    reason: str = Field(
-        description="`all_leased`, `cooling`, `blocked`, `site_capped`, `paused` or `none_match`.",
-    )
-    detail: str = Field(description="The same in a sentence.")
-    next_available_at: datetime | None
-    retry_after_seconds: int
-    counts: dict[str, int] = Field(description="The accounts that were asked for, by state.")
 
 
 class OfferOut(Answer):

@@ -35,7 +35,7 @@ from leasehold.vault import Place, Sealed, SecretsSealed, Vault
 _DAMAGED = "Its stored secret does not open. Store it again."
 
 
-class Counter:
+class AccountCounter:
     """The desks of accounts, the room of those who wait there, and the pool behind."""
 
     def __init__(

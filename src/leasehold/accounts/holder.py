@@ -49,4 +49,9 @@ def _read(report: Mapping[str, Any]) -> Report:
         raise invalid(fault("body", "/outcome", f"An account is given back with one of {_OUTCOMES}."))
     if "cooldown_seconds" in report and report["outcome"] != Outcome.RATE_LIMITED:
         raise invalid(fault("body", "/cooldown_seconds", "This goes with the outcome rate_limited alone."))
+    faults = [
+        fault("body", f"/{name}", "This goes with seeds alone.") for name in ("found", "cursor") if name in report
+    ]
+    if faults:
+        raise invalid(*faults)
     return Report(**report)

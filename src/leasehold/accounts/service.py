@@ -8,7 +8,7 @@ from uuid import UUID
 
 from leasehold import logs
 from leasehold.accounts import outlook
-from leasehold.accounts.counter import Counter
+from leasehold.accounts.counter import AccountCounter
 from leasehold.accounts.machine import State
 from leasehold.accounts.models import (
     Account,
@@ -53,7 +53,7 @@ class Wanted:
 class Accounts:
     """The use cases of accounts, over whichever store their pool is in."""
 
-    def __init__(self, counter: Counter, metrics: Metrics) -> None:
+    def __init__(self, counter: AccountCounter, metrics: Metrics) -> None:
         self.counter = counter
         self._pool = counter.pool
         self._metrics = metrics

@@ -9,11 +9,11 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 import httpx
 
 from leasehold import __version__
-from leasehold.client import calls, holding, transport, wishes
+from leasehold.client import calls, holding, seed_calls, transport, wishes
 from leasehold.client.calls import Call
 from leasehold.client.holding import HeldAccount, Holding
 from leasehold.client.keeper import Keeper
-from leasehold.client.models import Account, Grant, Lease, Page, Site
+from leasehold.client.models import Account, Grant, Lease, Page, Seed, Site
 from leasehold.client.problems import ProblemError
 from leasehold.client.wishes import Asking, Owner, Wish
 
@@ -93,6 +93,36 @@ class Accounts(_Resource):
         return _every(lambda cursor: self.page(site=site, state=state, labels=labels, q=q, limit=500, cursor=cursor))
 
 
+class Seeds(_Resource):
+    """Addresses that are visited again and again."""
+
+    upsert = _sent(seed_calls.upsert_seeds)
+    import_ = _sent(seed_calls.import_seeds)
+    get = _sent(seed_calls.get_seed)
+    page = _sent(seed_calls.list_seeds)
+    change = _sent(seed_calls.change_seed)
+    delete = _sent(seed_calls.delete_seed)
+    acquire = _sent(seed_calls.acquire_seeds)
+    release = _sent(seed_calls.release)
+    histogram = _sent(seed_calls.seed_histogram)
+
+    def all(
+        self,
+        *,
+        site: str | None = None,
+        due: bool | None = None,
+        enabled: bool | None = None,
+        kind: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Iterator[Seed]:
+        """Every seed that fits, page after page."""
+        return _every(
+            lambda cursor: self.page(
+                site=site, due=due, enabled=enabled, kind=kind, labels=labels, limit=500, cursor=cursor
+            )
+        )
+
+
 class Leases(_Resource):
     """Who holds what. A block that holds accounts does all of this by itself."""
 
@@ -168,6 +198,7 @@ class Leasehold:
         self._owner = Owner()
         self.sites = Sites(self)
         self.accounts = Accounts(self)
+        self.seeds = Seeds(self)
         self.leases = Leases(self)
 
     def send(self, call: Call[T]) -> T:

@@ -255,11 +255,18 @@ def heartbeat_all(owner: str, *, ttl: Span | None = None) -> Call[Renewed]:
 
 
 def release(
-    lease_id: str, *, outcome: str = "ok", reason: str | None = None, cooldown: Span | None = None
+    lease_id: str,
+    *,
+    outcome: str = "ok",
+    reason: str | None = None,
+    cooldown: Span | None = None,
+    found: int | None = None,
+    cursor: Any = None,
 ) -> Call[Released]:
-    """Give a lease back and say how it went; a second time changes nothing."""
+    """Give a lease back and say how it went; a second time changes nothing. `found` and `cursor` go with seeds."""
     cooldown_seconds = None if cooldown is None else seconds(cooldown)
-    body = {"outcome": outcome} | _given(reason=reason, cooldown_seconds=cooldown_seconds)
+    body = {"outcome": outcome}
+    body |= _given(reason=reason, cooldown_seconds=cooldown_seconds, found=found, cursor=cursor)
     return Call("POST", f"{_lease(lease_id)}/release", Released.model_validate, body, harmless=True)
 
 

@@ -128,6 +128,14 @@ class AccountInUse(ProblemError):
     """Somebody holds the account right now."""
 
 
+class SeedUnknown(ProblemError):
+    """No seed of your organisation has this id."""
+
+
+class SeedInUse(ProblemError):
+    """Somebody visits the seed right now."""
+
+
 class SecretsSealed(ProblemError):
     """The server lacks the key this secret was sealed with."""
 

@@ -1,6 +1,6 @@
 """Front door of sites: places we collect from, and what their URLs are called."""
 
-from leasehold.sites.addresses import Mount, Registry, Subdomains, Trust
+from leasehold.sites.addresses import Mount, Reference, Refusal, Registry, Subdomains, Trust
 from leasehold.sites.conformance import Outcome, VectorsMalformed
 from leasehold.sites.models import Saying, Site
 from leasehold.sites.problems import SiteUnknown
@@ -10,6 +10,8 @@ __all__ = [
     "Dependents",
     "Mount",
     "Outcome",
+    "Reference",
+    "Refusal",
     "Registry",
     "Saying",
     "Site",

@@ -222,11 +222,15 @@ class Sites:
     async def registry(self, organisation: UUID) -> Registry:
         """The index of all addresses, made again only after one of them changed."""
         async with self._db.transaction(organisation) as conn:
-            version = await store.version(conn, organisation)
-            known, registry = self._registries.get(organisation, (None, None))
-            if registry is None or known != version:
-                mounts = await store.mounts_by_site(conn, organisation)
-                registry = await asyncio.to_thread(Registry, mounts)
+            return await self.registry_in(conn, organisation)
+
+    async def registry_in(self, conn: Conn, organisation: UUID) -> Registry:
+        """The same inside a transaction that is under way."""
+        version = await store.version(conn, organisation)
+        known, registry = self._registries.get(organisation, (None, None))
+        if registry is None or known != version:
+            mounts = await store.mounts_by_site(conn, organisation)
+            registry = await asyncio.to_thread(Registry, mounts)
         self._keep(organisation, version, registry)
         return registry
 
@@ -303,5 +307,5 @@ def _sentence(site: Site, holds: Mapping[str, int], said: Sequence[Saying]) -> s
     if not any(holds.values()):
         return f"{site.slug} is open, but there is nothing to give: it has no accounts and no seeds yet."
     if said:
-        return " ".join(one.sentence for one in said)
+        return " ".join(one.sentence for one in said if one.sentence)
     return f"{site.slug} is open and has {_listed({name: n for name, n in holds.items() if n})}."

@@ -284,6 +284,276 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/sessions/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch Session
+         * @description The StorageState of an account, for `new_context(storage_state=…)`; it always loads. `ETag` is the version.
+         */
+        get: operations["fetch_session"];
+        /**
+         * Upload Session
+         * @description Merge what a browser holds into the session: what it wrote, and, with a base, what it deleted.
+         *
+         *     Entries that a browser would choke on are left out one by one and listed in `rejected`. An upload that was logged
+         *     out (`health`) is kept aside and changes nothing.
+         */
+        put: operations["upload_session"];
+        post?: never;
+        /**
+         * Delete Session
+         * @description Forget the session of an account with all its versions.
+         */
+        delete: operations["delete_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sessions
+         * @description What there is of sessions, by site and username: versions, counts, when the sign-in ends, who wrote last.
+         */
+        get: operations["list_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sessions/{account_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Session Versions
+         * @description The versions that are kept, newest first, and who made each.
+         */
+        get: operations["list_session_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sessions/{account_id}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Session Entries
+         * @description Every cookie and stored key by name, with the upload that wrote it; no value is shown.
+         */
+        get: operations["list_session_entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sessions/{account_id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Roll Back Session
+         * @description Make the session what it was at an earlier version. That is a version of its own, and can be rolled back, too.
+         */
+        post: operations["roll_back_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sessions/{account_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo Session Upload
+         * @description Take out what one upload wrote and deleted, and leave what others did.
+         */
+        post: operations["undo_session_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sessions/{account_id}/asides/{upload_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide Session Upload
+         * @description Decide on an upload that was held or kept as a branch.
+         */
+        post: operations["decide_session_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds/acquire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acquire Seeds
+         * @description Take due seeds on lease, of one site or fairly of all. When none is due the answer is empty and says why.
+         */
+        post: operations["acquire_seeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Seeds
+         * @description Seeds by site, in the order they were added.
+         */
+        get: operations["list_seeds"];
+        put?: never;
+        /**
+         * Upsert Seeds
+         * @description Add seeds, or change those whose address is there already; all of them or, if one is wrong, none.
+         *
+         *     An address is the same at whichever of its site's hosts it is given. A new seed is due at once; one that is there
+         *     keeps its schedule, and what an item leaves out stays.
+         */
+        post: operations["upsert_seeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Seeds
+         * @description Add or change many seeds, by their address.
+         *
+         *     JSON `{"items": […]}`, CSV with a header, one JSON object a line, or OPML. A line that names no site is of the one
+         *     in the query or, without that, of the one that lives at its address. Bad lines are reported and cost the good ones
+         *     nothing.
+         */
+        post: operations["import_seeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Seed Histogram
+         * @description How many seeds are due now, and how many fall due in each of the next hours.
+         */
+        get: operations["seed_histogram"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/seeds/{seed_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Seed
+         * @description One seed, at its site's current address.
+         */
+        get: operations["get_seed"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Seed
+         * @description Remove a seed. Its leases stay in the history.
+         */
+        delete: operations["delete_seed"];
+        options?: never;
+        head?: never;
+        /**
+         * Change Seed
+         * @description Change a seed. `next_due_at: now` has it visited at once; `enabled: true` brings back one that was gone.
+         */
+        patch: operations["change_seed"];
+        trace?: never;
+    };
     "/v2/sites": {
         parameters: {
             query?: never;
@@ -673,9 +943,9 @@ export interface components {
             last_outcome: components["schemas"]["Outcome"] | null;
             /**
              * Has Session
-             * @default false
+             * @description Whether a browser session of it is kept.
              */
-            has_session?: boolean;
+            has_session: boolean;
             /** Needs Login */
             needs_login: boolean;
             /**
@@ -828,6 +1098,35 @@ export interface components {
              */
             blocked?: number;
         };
+        /** DecisionIn */
+        DecisionIn: {
+            /**
+             * Decision
+             * @description Merge the upload after all, or forget it.
+             * @enum {string}
+             */
+            decision: "take" | "drop";
+        };
+        /** EntryOut */
+        EntryOut: {
+            /** Slot */
+            slot: string;
+            /** Kind */
+            kind: string;
+            /** Is Marker */
+            is_marker: boolean;
+            /** Upload Id */
+            upload_id: string;
+            /** Lease Id */
+            lease_id: string | null;
+            /** Source */
+            source: string;
+            /**
+             * Written At
+             * Format: date-time
+             */
+            written_at: string;
+        };
         /** EventOut */
         EventOut: {
             /** Id */
@@ -904,7 +1203,7 @@ export interface components {
              */
             expires_at: string;
             account: components["schemas"]["GrantedAccount"];
-            session?: components["schemas"]["SessionOut"] | null;
+            session?: components["schemas"]["leasehold__accounts__answers__SessionOut"] | null;
         };
         /** GrantedAccount */
         GrantedAccount: {
@@ -948,9 +1247,9 @@ export interface components {
             last_outcome: components["schemas"]["Outcome"] | null;
             /**
              * Has Session
-             * @default false
+             * @description Whether a browser session of it is kept.
              */
-            has_session?: boolean;
+            has_session: boolean;
             /** Needs Login */
             needs_login: boolean;
             /**
@@ -980,10 +1279,28 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /**
+         * Health
+         * @enum {string}
+         */
+        Health: "ok" | "logged_out" | "unknown";
         /** HeartbeatIn */
         HeartbeatIn: {
             /** Ttl Seconds */
             ttl_seconds?: number | null;
+        };
+        /** HistogramOut */
+        HistogramOut: {
+            /**
+             * Overdue
+             * @description Seeds that are due now.
+             */
+            overdue: number;
+            /**
+             * Hours
+             * @description How many fall due within the first hour from now, the second, and so on.
+             */
+            hours: number[];
         };
         /**
          * How
@@ -998,8 +1315,9 @@ export interface components {
             /** Updated */
             updated: number;
             /** Rejected */
-            rejected: components["schemas"]["RejectedOut"][];
+            rejected: components["schemas"]["leasehold__accounts__router__RejectedOut"][];
         };
+        JsonValue: unknown;
         /**
          * Kind
          * @description What a lease is on.
@@ -1031,6 +1349,31 @@ export interface components {
              * Format: date-time
              */
             expires_at: string;
+        };
+        /** MadeOut */
+        MadeOut: {
+            /**
+             * How
+             * @description `merged`, `replaced`, `rolled_back`, `undone` or `decided`.
+             */
+            how: string;
+            /**
+             * By
+             * @description The name of the token.
+             */
+            by: string;
+            /** Upload Id */
+            upload_id: string;
+            /** Owner */
+            owner: string | null;
+            /** Lease Id */
+            lease_id: string | null;
+            /** Source */
+            source: string | null;
+            /** Health */
+            health: string | null;
+            /** Base */
+            base: string | null;
         };
         /**
          * MountIn
@@ -1238,6 +1581,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[EntryOut] */
+        Page_EntryOut_: {
+            /** Items */
+            items: components["schemas"]["EntryOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EventOut] */
         Page_EventOut_: {
             /** Items */
@@ -1266,6 +1616,20 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[SeedOut] */
+        Page_SeedOut_: {
+            /** Items */
+            items: components["schemas"]["SeedOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[SessionOut] */
+        Page_SessionOut_: {
+            /** Items */
+            items: components["schemas"]["leasehold__sessions__answers__SessionOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[SiteOut] */
         Page_SiteOut_: {
             /** Items */
@@ -1277,6 +1641,13 @@ export interface components {
         Page_TokenOut_: {
             /** Items */
             items: components["schemas"]["TokenOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[VersionOut] */
+        Page_VersionOut_: {
+            /** Items */
+            items: components["schemas"]["VersionOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -1438,21 +1809,11 @@ export interface components {
              */
             reclaimed: number;
         };
-        /** RejectedOut */
-        RejectedOut: {
-            /**
-             * Line
-             * @description The line of the file, or the place in `items`, counted from 1.
-             */
-            line: number;
-            /** Detail */
-            detail: string;
-        };
         /** ReleaseIn */
         ReleaseIn: {
             /**
              * Outcome
-             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`.
+             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`. Seeds: `ok`, `failed`, `gone`.
              */
             outcome: string;
             /**
@@ -1465,6 +1826,13 @@ export interface components {
              * @description With `rate_limited`: how long the site wants to be left alone.
              */
             cooldown_seconds?: number | null;
+            /**
+             * Found
+             * @description With `ok` on a seed: how many new things there were; 0 when left out.
+             */
+            found?: number | null;
+            /** @description With `ok` on a seed: what the next visit is to be given. Left out, the last one stays. */
+            cursor?: components["schemas"]["JsonValue"];
         };
         /** ReleaseOut */
         ReleaseOut: {
@@ -1532,14 +1900,309 @@ export interface components {
          * @enum {string}
          */
         Role: "collector" | "producer" | "viewer" | "operator" | "admin";
-        /** SessionOut */
-        SessionOut: {
+        /** RollBackIn */
+        RollBackIn: {
             /** Version */
             version: number;
-            /** Storage State */
-            storage_state: {
-                [key: string]: unknown;
+        };
+        /** SeedAcquireIn */
+        SeedAcquireIn: {
+            /**
+             * Owner
+             * @description Who holds the lease, as its holder calls itself.
+             */
+            owner: string;
+            /**
+             * Site
+             * @description Seeds of this site alone; of any when left out.
+             */
+            site?: string | null;
+            /**
+             * Limit
+             * @description How many at the most.
+             * @default 1
+             */
+            limit?: number;
+            /**
+             * Ttl Seconds
+             * @description How long it lives without a heartbeat.
+             * @default 120
+             */
+            ttl_seconds?: number;
+            /**
+             * Wait Seconds
+             * @description How long to wait for something to fall due.
+             * @default 0
+             */
+            wait_seconds?: number;
+            /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Job Id
+             * @description The job it is for; the lease ends with it.
+             */
+            job_id?: string | null;
+            /**
+             * Labels
+             * @description Only seeds that carry all of these.
+             * @default {}
+             */
+            labels?: {
+                [key: string]: string;
             };
+        };
+        /** SeedGrantOut */
+        SeedGrantOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** Resource Id */
+            resource_id: string;
+            /** Site */
+            site: string | null;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            seed: components["schemas"]["SeedOut"];
+        };
+        /** SeedImportOut */
+        SeedImportOut: {
+            /** Created */
+            created: number;
+            /** Updated */
+            updated: number;
+            /** Rejected */
+            rejected: components["schemas"]["SeedRejectedOut"][];
+        };
+        /** SeedIn */
+        SeedIn: {
+            /**
+             * Kind
+             * @description What it is; `page` when left out.
+             */
+            kind?: string | null;
+            /**
+             * Priority
+             * @description Higher is handed out first; 50 when left out.
+             */
+            priority?: number | null;
+            /**
+             * Interval Seconds
+             * @description Between two visits, to begin with; 3600 when left out.
+             */
+            interval_seconds?: number | null;
+            /**
+             * Min Interval Seconds
+             * @description The interval never adapts below this; 60.
+             */
+            min_interval_seconds?: number | null;
+            /**
+             * Max Interval Seconds
+             * @description The interval never adapts above this; 1209600.
+             */
+            max_interval_seconds?: number | null;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Enabled
+             * @description False: left alone until it is true again.
+             */
+            enabled?: boolean | null;
+            /** @description What the next visit is given; null forgets it. */
+            cursor?: components["schemas"]["JsonValue"];
+            /**
+             * Next Due At
+             * @description When it is visited next; `now` for at once.
+             */
+            next_due_at?: "now" | string | null;
+            /**
+             * Site
+             * @description The site's slug.
+             */
+            site: string;
+            /**
+             * Url
+             * @description At any address the site has or had.
+             */
+            url: string;
+        };
+        /** SeedOfferOut */
+        SeedOfferOut: {
+            /** Leases */
+            leases: components["schemas"]["SeedGrantOut"][];
+            /** @description Why there are none; null when there are. */
+            waiting: components["schemas"]["WaitingOut"] | null;
+        };
+        /** SeedOut */
+        SeedOut: {
+            /** Id */
+            id: string;
+            /** Site */
+            site: string;
+            /**
+             * Url
+             * @description At the site's current address; null when that has no place for it.
+             */
+            url: string | null;
+            /**
+             * Original Url
+             * @description As it was given.
+             */
+            original_url: string;
+            /** Kind */
+            kind: string;
+            /** Priority */
+            priority: number;
+            /**
+             * Interval Seconds
+             * @description Between two visits; adapts to what is found, within the bounds.
+             */
+            interval_seconds: number;
+            /** Min Interval Seconds */
+            min_interval_seconds: number;
+            /** Max Interval Seconds */
+            max_interval_seconds: number;
+            /**
+             * Next Due At
+             * Format: date-time
+             */
+            next_due_at: string;
+            /**
+             * Cursor
+             * @description What the last visit left for the next.
+             */
+            cursor: unknown;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** Enabled */
+            enabled: boolean;
+            /** Consecutive Failures */
+            consecutive_failures: number;
+            last_outcome: components["schemas"]["VisitOutcome"] | null;
+            /**
+             * Last Found
+             * @description How many new things the last good visit found.
+             */
+            last_found: number | null;
+            /** Last Visited At */
+            last_visited_at: string | null;
+            /**
+             * Holder
+             * @description The owner of its live lease.
+             */
+            holder: string | null;
+            /** Lease Id */
+            lease_id: string | null;
+            /**
+             * Expires At
+             * @description When its live lease ends.
+             */
+            expires_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * SeedPatch
+         * @description What changes; what is left out stays.
+         */
+        SeedPatch: {
+            /**
+             * Kind
+             * @description What it is; `page` when left out.
+             */
+            kind?: string | null;
+            /**
+             * Priority
+             * @description Higher is handed out first; 50 when left out.
+             */
+            priority?: number | null;
+            /**
+             * Interval Seconds
+             * @description Between two visits, to begin with; 3600 when left out.
+             */
+            interval_seconds?: number | null;
+            /**
+             * Min Interval Seconds
+             * @description The interval never adapts below this; 60.
+             */
+            min_interval_seconds?: number | null;
+            /**
+             * Max Interval Seconds
+             * @description The interval never adapts above this; 1209600.
+             */
+            max_interval_seconds?: number | null;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Enabled
+             * @description False: left alone until it is true again.
+             */
+            enabled?: boolean | null;
+            /** @description What the next visit is given; null forgets it. */
+            cursor?: components["schemas"]["JsonValue"];
+            /**
+             * Next Due At
+             * @description When it is visited next; `now` for at once.
+             */
+            next_due_at?: "now" | string | null;
+        };
+        /** SeedRejectedOut */
+        SeedRejectedOut: {
+            /**
+             * Line
+             * @description The line of the file, the place in `items`, or the outline, counted from 1.
+             */
+            line: number;
+            /** Detail */
+            detail: string;
+        };
+        /** SeedsIn */
+        SeedsIn: {
+            /** Items */
+            items: components["schemas"]["SeedIn"][];
+        };
+        /** SeedsOut */
+        SeedsOut: {
+            /** Created */
+            created: number;
+            /** Updated */
+            updated: number;
+            /**
+             * Items
+             * @description Each in the place of the item it was made from.
+             */
+            items: components["schemas"]["SeedOut"][];
         };
         /** SiteIn */
         SiteIn: {
@@ -1624,6 +2287,11 @@ export interface components {
             policy?: components["schemas"]["PolicyPatch"];
         };
         /**
+         * Source
+         * @enum {string}
+         */
+        Source: "context" | "persistent" | "api" | "manual";
+        /**
          * Standing
          * @description What operators and outcomes say of an account. In use and cooling are not said but follow from its lease.
          * @enum {string}
@@ -1672,6 +2340,64 @@ export interface components {
                 [key: string]: components["schemas"]["CountsOut"];
             };
         };
+        /** TakenOut */
+        TakenOut: {
+            /**
+             * Version
+             * @description The version the session is at now; name it as `base` of the next upload.
+             */
+            version: number;
+            /**
+             * Base
+             * @description What the upload was compared with: `fresh`, `unknown` or a version.
+             */
+            base: string;
+            /** Set */
+            set: number;
+            /** Unchanged */
+            unchanged: number;
+            /** Deleted */
+            deleted: number;
+            /**
+             * Expired
+             * @description Cookies that ended by themselves.
+             */
+            expired: number;
+            /**
+             * Stale Echo
+             * @description Entries that repeated a value which had been replaced.
+             */
+            stale_echo: number;
+            /**
+             * Absent Kept
+             * @description Entries that were not there, which proved nothing.
+             */
+            absent_kept: number;
+            /**
+             * Held
+             * @description Entries put aside with the upload, until somebody decides.
+             */
+            held: number;
+            /**
+             * Over Cap
+             * @description Cookies that a browser has no room for; kept, not handed out.
+             */
+            over_cap: number;
+            /** Rejected */
+            rejected: components["schemas"]["leasehold__sessions__answers__RejectedOut"][];
+            /**
+             * Repaired
+             * @description Entries that were put right, and what of them.
+             */
+            repaired: components["schemas"]["leasehold__sessions__answers__RejectedOut"][];
+            /**
+             * Names
+             * @description The entries behind the counts, by name.
+             */
+            names: {
+                [key: string]: string[];
+            };
+        };
         /** TokenIn */
         TokenIn: {
             /** Name */
@@ -1705,11 +2431,90 @@ export interface components {
              */
             last_used_at: string | null;
         };
+        /** UndoIn */
+        UndoIn: {
+            /**
+             * Upload Id
+             * @description The upload whose doing is taken out.
+             */
+            upload_id: string;
+        };
+        /** VersionOut */
+        VersionOut: {
+            /** Version */
+            version: number;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Cookies */
+            cookies: number;
+            /** Origins */
+            origins: number;
+            /** Local Storage */
+            local_storage: number;
+            /** Databases */
+            databases: number;
+            /** Files */
+            files: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Has Auth
+             * @description A cookie that the site's `auth_markers` name is there.
+             */
+            has_auth: boolean;
+            /**
+             * Auth Expires At
+             * @description When the first of those cookies ends.
+             */
+            auth_expires_at: string | null;
+            /**
+             * Held
+             * @description Uploads that wait for a decision.
+             */
+            held: string[];
+            /**
+             * Branches
+             * @description Uploads of runs that were logged out.
+             */
+            branches: string[];
+            /**
+             * Forked
+             * @description Entries that two leases replaced at once.
+             */
+            forked: string[];
+            /**
+             * Needs Exclusive
+             * @description Rotating tokens were forked: let one holder at a time use it.
+             */
+            needs_exclusive: boolean;
+            /**
+             * Heavy Hosts
+             * @description Hosts whose `Cookie:` header is longer than many servers take.
+             */
+            heavy_hosts: string[];
+            written: components["schemas"]["MadeOut"];
+            /**
+             * Counts
+             * @description What the upload did.
+             */
+            counts: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * VisitOutcome
+         * @description How a visit went.
+         * @enum {string}
+         */
+        VisitOutcome: "ok" | "failed" | "gone";
         /** WaitingOut */
         WaitingOut: {
             /**
              * Reason
-             * @description `all_leased`, `cooling`, `blocked`, `site_capped`, `paused` or `none_match`.
+             * @description `all_leased`, `cooling`, `blocked`, `site_capped`, `paused`, `rate_limited`, `not_due` or `none_match`.
              */
             reason: string;
             /**
@@ -1723,11 +2528,104 @@ export interface components {
             retry_after_seconds: number;
             /**
              * Counts
-             * @description The accounts that were asked for, by state.
+             * @description What was asked for, by state.
              */
             counts: {
                 [key: string]: number;
             };
+        };
+        /** SessionOut */
+        leasehold__accounts__answers__SessionOut: {
+            /** Version */
+            version: number;
+            /** Storage State */
+            storage_state: {
+                [key: string]: unknown;
+            };
+        };
+        /** RejectedOut */
+        leasehold__accounts__router__RejectedOut: {
+            /**
+             * Line
+             * @description The line of the file, or the place in `items`, counted from 1.
+             */
+            line: number;
+            /** Detail */
+            detail: string;
+        };
+        /** RejectedOut */
+        leasehold__sessions__answers__RejectedOut: {
+            /**
+             * Slot
+             * @description The entry by name; never its value.
+             */
+            slot: string;
+            /** Reason */
+            reason: string;
+        };
+        /** SessionOut */
+        leasehold__sessions__answers__SessionOut: {
+            /** Version */
+            version: number;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Cookies */
+            cookies: number;
+            /** Origins */
+            origins: number;
+            /** Local Storage */
+            local_storage: number;
+            /** Databases */
+            databases: number;
+            /** Files */
+            files: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Has Auth
+             * @description A cookie that the site's `auth_markers` name is there.
+             */
+            has_auth: boolean;
+            /**
+             * Auth Expires At
+             * @description When the first of those cookies ends.
+             */
+            auth_expires_at: string | null;
+            /**
+             * Held
+             * @description Uploads that wait for a decision.
+             */
+            held: string[];
+            /**
+             * Branches
+             * @description Uploads of runs that were logged out.
+             */
+            branches: string[];
+            /**
+             * Forked
+             * @description Entries that two leases replaced at once.
+             */
+            forked: string[];
+            /**
+             * Needs Exclusive
+             * @description Rotating tokens were forked: let one holder at a time use it.
+             */
+            needs_exclusive: boolean;
+            /**
+             * Heavy Hosts
+             * @description Hosts whose `Cookie:` header is longer than many servers take.
+             */
+            heavy_hosts: string[];
+            written: components["schemas"]["MadeOut"];
+            /** Account Id */
+            account_id: string;
+            /** Site */
+            site: string;
+            /** Username */
+            username: string;
         };
         /**
          * Problem
@@ -3244,6 +4142,1559 @@ export interface operations {
                 };
             };
             /** @description Secrets sealed (`/problems/secrets-sealed`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fetch_session: {
+        parameters: {
+            query?: {
+                /** @description `indexeddb`, `opfs`, or both. */
+                include?: string | null;
+            };
+            header?: {
+                /** @description The lease you hold on this account. Needed without `sessions.manage`. */
+                "Leasehold-Lease"?: string | null;
+                "if-none-match"?: string | null;
+            };
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        cookies?: Record<string, never>[];
+                        origins?: Record<string, never>[];
+                    };
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`); No such session (`/problems/session-unknown`); Lease unknown (`/problems/lease-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Session does not load (`/problems/session-not-loadable`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upload_session: {
+        parameters: {
+            query?: {
+                /** @description What the browser started from: `fresh`, `unknown`, or the version it was given. Only an upload that names a version can delete anything. */
+                base?: string;
+                /** @description What made the state. */
+                source?: components["schemas"]["Source"];
+                /** @description Whether the account was signed in at the end. */
+                health?: components["schemas"]["Health"];
+                /** @description By your clock, like `sent_at`. */
+                captured_at?: string | null;
+                sent_at?: string | null;
+                upload_id?: string | null;
+                /** @description `replace` needs `sessions.manage`. */
+                mode?: "merge" | "replace";
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The lease you hold on this account. Needed without `sessions.manage`. */
+                "Leasehold-Lease"?: string | null;
+            };
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    cookies?: Record<string, never>[];
+                    origins?: Record<string, never>[];
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakenOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`); Lease unknown (`/problems/lease-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Session too large (`/problems/session-too-large`); Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`); No such session (`/problems/session-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: {
+                site?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SessionOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_session_versions: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_VersionOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_session_entries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_EntryOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`); No such session (`/problems/session-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    roll_back_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RollBackIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakenOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`); No such session (`/problems/session-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo_session_upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakenOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`); No such session (`/problems/session-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decide_session_upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakenOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Account unknown (`/problems/account-unknown`); No such session (`/problems/session-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acquire_seeds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeedAcquireIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedOfferOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_seeds: {
+        parameters: {
+            query?: {
+                site?: string | null;
+                /** @description Those that could be handed out now, or all others. */
+                due?: boolean | null;
+                enabled?: boolean | null;
+                kind?: string | null;
+                /** @description `key:value`; several narrow further. */
+                label?: string[];
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SeedOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upsert_seeds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeedsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_seeds: {
+        parameters: {
+            query?: {
+                /** @description The site of lines that name none. */
+                site?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: unknown[];
+                };
+                "text/csv": string;
+                "application/x-ndjson": string;
+                "text/x-opml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedImportOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    seed_histogram: {
+        parameters: {
+            query?: {
+                site?: string | null;
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistogramOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_seed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The seed's id. */
+                seed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed unknown (`/problems/seed-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_seed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The seed's id. */
+                seed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed unknown (`/problems/seed-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed in use (`/problems/seed-in-use`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_seed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The seed's id. */
+                seed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeedPatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed unknown (`/problems/seed-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
             503: {
                 headers: {
                     [name: string]: unknown;
