@@ -24,6 +24,21 @@ CREATE FUNCTION public.current_organisation() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (NULLIF(current_setting('leasehold.organisation'::text, true), ''::text))::uuid;
 
+CREATE FUNCTION public.lower_seed_beds() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO seed_bed AS bed (organisation, site, priority, head_due_at)
+    SELECT organisation, site, priority, min(next_due_at)
+      FROM changed
+     WHERE enabled AND lease IS NULL
+     GROUP BY organisation, site, priority
+     ORDER BY organisation, site, priority
+    ON CONFLICT (organisation, site, priority) DO UPDATE SET head_due_at = excluded.head_due_at
+     WHERE bed.head_due_at > excluded.head_due_at;
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -177,6 +192,100 @@ CREATE TABLE public.audit_seal (
 
 ALTER TABLE ONLY public.audit_seal FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.blob (
+    organisation uuid NOT NULL,
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    in_use boolean DEFAULT false NOT NULL,
+    claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT blob_sha256_check CHECK ((length(sha256) = 32)),
+    CONSTRAINT blob_size_check CHECK ((size >= 0))
+);
+
+ALTER TABLE ONLY public.blob FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.capture (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    site text NOT NULL,
+    url text NOT NULL,
+    sub text,
+    rest text,
+    captured_at timestamp with time zone NOT NULL,
+    received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seed uuid,
+    account uuid,
+    job_id text,
+    source_lease uuid,
+    late boolean NOT NULL,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    size bigint NOT NULL,
+    standing text DEFAULT 'received'::text NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    reason text,
+    fence bigint DEFAULT 0 NOT NULL,
+    lease uuid,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT capture_check CHECK (((sub IS NULL) = (rest IS NULL))),
+    CONSTRAINT capture_check1 CHECK (((lease IS NULL) OR (standing = 'received'::text))),
+    CONSTRAINT capture_standing_check CHECK ((standing = ANY (ARRAY['received'::text, 'delivered'::text, 'rejected'::text, 'stuck'::text])))
+)
+WITH (fillfactor='85');
+
+ALTER TABLE ONLY public.capture FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.capture_file (
+    capture uuid NOT NULL,
+    organisation uuid NOT NULL,
+    place integer NOT NULL,
+    name text NOT NULL,
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    content_type text NOT NULL,
+    deduplicated boolean NOT NULL
+);
+
+ALTER TABLE ONLY public.capture_file FORCE ROW LEVEL SECURITY;
+
+CREATE VIEW public.capture_now WITH (security_invoker='true') AS
+ SELECT c.organisation,
+    c.id,
+    c.site,
+    c.url,
+    c.sub,
+    c.rest,
+    c.captured_at,
+    c.received_at,
+    c.seed,
+    c.account,
+    c.job_id,
+    c.source_lease,
+    c.late,
+    c.labels,
+    c.size,
+    c.updated_at,
+        CASE
+            WHEN (l.expires_at > clock_timestamp()) THEN 'claimed'::text
+            WHEN ((l.id IS NOT NULL) AND ((c.failures + 1) >= 5)) THEN 'stuck'::text
+            ELSE c.standing
+        END AS state,
+    (c.failures + (((l.expires_at <= clock_timestamp()) IS TRUE))::integer) AS failures,
+    c.reason,
+        CASE
+            WHEN (l.expires_at > clock_timestamp()) THEN l.owner
+            ELSE NULL::text
+        END AS holder,
+        CASE
+            WHEN (l.expires_at > clock_timestamp()) THEN l.id
+            ELSE NULL::uuid
+        END AS lease_id,
+        CASE
+            WHEN (l.expires_at > clock_timestamp()) THEN l.expires_at
+            ELSE NULL::timestamp with time zone
+        END AS expires_at
+   FROM (public.capture c
+     LEFT JOIN public.lease l ON ((l.id = c.lease)));
+
 CREATE TABLE public.idempotency_key (
     organisation uuid NOT NULL,
     token uuid NOT NULL,
@@ -285,6 +394,81 @@ CREATE TABLE public.schema_mark (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE public.seed (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    site text NOT NULL,
+    sub text NOT NULL,
+    rest text NOT NULL,
+    reference bytea NOT NULL,
+    original_url text NOT NULL,
+    kind text DEFAULT 'page'::text NOT NULL,
+    priority integer DEFAULT 50 NOT NULL,
+    interval_seconds integer DEFAULT 3600 NOT NULL,
+    min_interval_seconds integer DEFAULT 60 NOT NULL,
+    max_interval_seconds integer DEFAULT 1209600 NOT NULL,
+    next_due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    cursor jsonb,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    consecutive_failures integer DEFAULT 0 NOT NULL,
+    last_outcome text,
+    last_found integer,
+    last_visited_at timestamp with time zone,
+    fence bigint DEFAULT 0 NOT NULL,
+    lease uuid,
+    back_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT seed_check CHECK (((interval_seconds >= min_interval_seconds) AND (interval_seconds <= max_interval_seconds))),
+    CONSTRAINT seed_check1 CHECK (((lease IS NULL) = (back_at IS NULL))),
+    CONSTRAINT seed_min_interval_seconds_check CHECK ((min_interval_seconds > 0)),
+    CONSTRAINT seed_priority_check CHECK (((priority >= 0) AND (priority <= 100)))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+ALTER TABLE ONLY public.seed FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.seed_bed (
+    organisation uuid NOT NULL,
+    site text NOT NULL,
+    priority integer NOT NULL,
+    head_due_at timestamp with time zone NOT NULL,
+    served_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+ALTER TABLE ONLY public.seed_bed FORCE ROW LEVEL SECURITY;
+
+CREATE VIEW public.seed_now WITH (security_invoker='true') AS
+ SELECT s.organisation,
+    s.id,
+    s.site,
+    s.sub,
+    s.rest,
+    s.original_url,
+    s.kind,
+    s.priority,
+    s.interval_seconds,
+    s.min_interval_seconds,
+    s.max_interval_seconds,
+    s.next_due_at,
+    s.cursor,
+    s.labels,
+    s.enabled,
+    s.consecutive_failures,
+    s.last_outcome,
+    s.last_found,
+    s.last_visited_at,
+    s.created_at,
+    s.updated_at,
+    l.owner AS holder,
+    l.id AS lease_id,
+    l.expires_at,
+    s.fence
+   FROM (public.seed s
+     LEFT JOIN public.lease l ON (((l.id = s.lease) AND (l.expires_at > clock_timestamp()))));
+
 CREATE TABLE public.site (
     organisation uuid NOT NULL,
     slug text NOT NULL,
@@ -345,7 +529,8 @@ CREATE UNLOGGED TABLE public.waiter (
     labels jsonb NOT NULL,
     account uuid,
     since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    refreshed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    refreshed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    kind text DEFAULT 'account'::text NOT NULL
 );
 
 ALTER TABLE ONLY public.waiter FORCE ROW LEVEL SECURITY;
@@ -364,6 +549,15 @@ ALTER TABLE ONLY public.audit_event
 
 ALTER TABLE ONLY public.audit_seal
     ADD CONSTRAINT audit_seal_pkey PRIMARY KEY (organisation, seq);
+
+ALTER TABLE ONLY public.blob
+    ADD CONSTRAINT blob_pkey PRIMARY KEY (organisation, sha256);
+
+ALTER TABLE ONLY public.capture_file
+    ADD CONSTRAINT capture_file_pkey PRIMARY KEY (capture, name);
+
+ALTER TABLE ONLY public.capture
+    ADD CONSTRAINT capture_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organisation, token, route, key);
@@ -398,6 +592,15 @@ ALTER TABLE ONLY public.registry_version
 ALTER TABLE ONLY public.schema_mark
     ADD CONSTRAINT schema_mark_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.seed
+    ADD CONSTRAINT seed_address UNIQUE (organisation, site, reference);
+
+ALTER TABLE ONLY public.seed_bed
+    ADD CONSTRAINT seed_bed_pkey PRIMARY KEY (organisation, site, priority);
+
+ALTER TABLE ONLY public.seed
+    ADD CONSTRAINT seed_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.site
     ADD CONSTRAINT site_key PRIMARY KEY (organisation, slug);
 
@@ -424,6 +627,24 @@ CREATE INDEX audit_event_of_organisation ON public.audit_event USING btree (orga
 
 CREATE INDEX audit_event_of_subject ON public.audit_event USING btree (organisation, subject, id);
 
+CREATE INDEX blob_unused ON public.blob USING btree (organisation, claimed_at) WHERE (NOT in_use);
+
+CREATE INDEX capture_by_time ON public.capture USING btree (organisation, received_at, id);
+
+CREATE INDEX capture_claimed ON public.capture USING btree (organisation, lease) WHERE (lease IS NOT NULL);
+
+CREATE INDEX capture_file_of_blob ON public.capture_file USING btree (organisation, sha256);
+
+CREATE INDEX capture_of_site ON public.capture USING btree (organisation, site, received_at, id);
+
+CREATE INDEX capture_of_url ON public.capture USING btree (organisation, site, hashtextextended(rest, (0)::bigint)) WHERE (rest IS NOT NULL);
+
+CREATE INDEX capture_standing ON public.capture USING btree (organisation, standing);
+
+CREATE INDEX capture_waiting ON public.capture USING btree (organisation, received_at, id) WHERE ((standing = 'received'::text) AND (lease IS NULL));
+
+CREATE INDEX capture_waiting_at_site ON public.capture USING btree (organisation, site, received_at, id) WHERE ((standing = 'received'::text) AND (lease IS NULL));
+
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (at);
 
 CREATE INDEX lease_end_lost ON public.lease_end USING btree (organisation, owner, ended_at) WHERE (how <> 'released'::text);
@@ -446,6 +667,14 @@ CREATE UNIQUE INDEX mount_one_current ON public.mount USING btree (organisation,
 
 CREATE INDEX move_of_site ON public.move USING btree (organisation, site, id);
 
+CREATE INDEX seed_back ON public.seed USING btree (organisation, back_at) WHERE (back_at IS NOT NULL);
+
+CREATE INDEX seed_free ON public.seed USING btree (organisation, site, priority, next_due_at, id) WHERE (enabled AND (lease IS NULL));
+
+CREATE INDEX seed_of_site ON public.seed USING btree (organisation, site, id);
+
+CREATE INDEX seed_off ON public.seed USING btree (organisation, site) WHERE (NOT enabled);
+
 CREATE INDEX token_of_organisation ON public.token USING btree (organisation, id);
 
 CREATE INDEX waiter_at_site ON public.waiter USING btree (organisation, site, priority DESC, since);
@@ -453,6 +682,10 @@ CREATE INDEX waiter_at_site ON public.waiter USING btree (organisation, site, pr
 CREATE TRIGGER audit_event_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
 
 CREATE TRIGGER audit_seal_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
+
+CREATE TRIGGER seed_was_added AFTER INSERT ON public.seed REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.lower_seed_beds();
+
+CREATE TRIGGER seed_was_changed AFTER UPDATE ON public.seed REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.lower_seed_beds();
 
 ALTER TABLE ONLY public.account
     ADD CONSTRAINT account_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
@@ -462,6 +695,15 @@ ALTER TABLE ONLY public.account_secret
 
 ALTER TABLE ONLY public.audit_seal
     ADD CONSTRAINT audit_seal_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
+
+ALTER TABLE ONLY public.capture_file
+    ADD CONSTRAINT capture_file_capture_fkey FOREIGN KEY (capture) REFERENCES public.capture(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.capture_file
+    ADD CONSTRAINT capture_file_organisation_sha256_fkey FOREIGN KEY (organisation, sha256) REFERENCES public.blob(organisation, sha256);
+
+ALTER TABLE ONLY public.capture
+    ADD CONSTRAINT capture_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
 
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
@@ -477,6 +719,12 @@ ALTER TABLE ONLY public.move
 
 ALTER TABLE ONLY public.registry_version
     ADD CONSTRAINT registry_version_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
+
+ALTER TABLE ONLY public.seed_bed
+    ADD CONSTRAINT seed_bed_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.seed
+    ADD CONSTRAINT seed_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
 
 ALTER TABLE ONLY public.site
     ADD CONSTRAINT site_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
@@ -502,6 +750,12 @@ ALTER TABLE public.audit_event ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seal ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.blob ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.capture ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.capture_file ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_key ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lease ENABLE ROW LEVEL SECURITY;
@@ -522,6 +776,12 @@ CREATE POLICY own ON public.audit_event TO leasehold_app USING ((organisation = 
 
 CREATE POLICY own ON public.audit_seal TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.blob TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.capture TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.capture_file TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.idempotency_key TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.lease TO leasehold_app USING ((organisation = public.current_organisation()));
@@ -536,6 +796,10 @@ CREATE POLICY own ON public.organisation TO leasehold_app USING ((id = public.cu
 
 CREATE POLICY own ON public.registry_version TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.seed TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.seed_bed TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.site TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public.current_organisation()));
@@ -543,6 +807,10 @@ CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public
 CREATE POLICY own ON public.waiter TO leasehold_app USING ((organisation = public.current_organisation()));
 
 ALTER TABLE public.registry_version ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.seed ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.seed_bed ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.site ENABLE ROW LEVEL SECURITY;
 
@@ -563,6 +831,14 @@ GRANT SELECT ON TABLE public.account_now TO leasehold_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account_secret TO leasehold_app;
 
 GRANT SELECT,INSERT ON TABLE public.audit_seal TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.blob TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capture TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.capture_file TO leasehold_app;
+
+GRANT SELECT ON TABLE public.capture_now TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_key TO leasehold_app;
 GRANT SELECT,DELETE ON TABLE public.idempotency_key TO leasehold_system;
@@ -587,6 +863,12 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.registry_version TO leasehold_app;
 
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_app;
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.seed TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.seed_bed TO leasehold_app;
+
+GRANT SELECT ON TABLE public.seed_now TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.site TO leasehold_app;
 

@@ -51,6 +51,19 @@ class Metrics:
             registry=self.registry,
         )
 
+        self.capture_bytes = Counter(
+            "leasehold_capture_bytes_total", "Bytes of captures received.", registry=self.registry
+        )
+        self.captures = Counter(
+            "leasehold_capture_events_total", "What happened to captures.", ["event"], registry=self.registry
+        )
+        self.captures_by_state = Gauge(
+            "leasehold_captures", "Captures there are, by state.", ["state"], registry=self.registry
+        )
+        self.blobs_swept = Counter(
+            "leasehold_blobs_swept_total", "Blobs that no capture had any more.", registry=self.registry
+        )
+
     def watch_pool(self, stats: Mapping[str, int]) -> None:
         size, free = stats.get("pool_size", 0), stats.get("pool_available", 0)
         for state, count in {"free": free, "used": size - free, "waited_for": stats.get("requests_waiting", 0)}.items():

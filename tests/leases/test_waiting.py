@@ -11,7 +11,7 @@ import pytest
 
 from leasehold.background import Background
 from leasehold.db import Database
-from leasehold.leases import Place, WaitingRoom, enqueue
+from leasehold.leases import Ear, Place, WaitingRoom, enqueue
 from leasehold.metrics import Metrics
 from tests.parts.postgres import TestDatabase
 
@@ -69,19 +69,19 @@ async def room(db: Database) -> AsyncIterator[Room]:
     made = Room(db)
     yield made
     made.close()
-    await made.hush()
     await made.leave_all()
 
 
 @pytest.fixture
-async def ear(room: Room, database: TestDatabase) -> AsyncIterator[Callable[[], list[Any]]]:
-    """The room listens, watched as it is in a server; tells which backend does it for us."""
-    background = Background(Metrics())
-    background.add("wake-ups", room.listen, 0.0)
+async def ear(room: Room, db: Database, database: TestDatabase) -> AsyncIterator[Callable[[], list[Any]]]:
+    """Somebody listens for the room, watched as in a server; tells which backend does it for us."""
+    background, listener = Background(Metrics()), Ear(db, [room])
+    background.add("wake-ups", listener.listen, 0.0)
     background.start()
     await until(lambda: database.rows(LISTENING))
     yield lambda: database.rows(LISTENING)
     await background.stop()
+    await listener.close()
 
 
 async def until(is_so: Callable[[], object]) -> None:

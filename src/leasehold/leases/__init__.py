@@ -1,8 +1,26 @@
 """Front door of leases: the right to use one resource for a time."""
 
-from leasehold.leases.answers import LeaseId, LeaseOut, shown
+from leasehold.leases.answers import LeaseId, LeaseOut, WaitingOut, shown
+from leasehold.leases.asking import Ask, Claim, Deal, Grant, Offer, Stock, Wanted, deal_out
+from leasehold.leases.counter import Counter
 from leasehold.leases.desk import Desk
-from leasehold.leases.models import PREFIX, Beaten, Ended, How, Kind, Lease, LeaseFilter, Report, new_id
+from leasehold.leases.ear import Ear
+from leasehold.leases.kept import KeptLeases, Resources, nobody
+from leasehold.leases.models import (
+    ANYWHERE,
+    NEVER_DELIVERED,
+    PREFIX,
+    Beaten,
+    Ended,
+    How,
+    Kind,
+    Lease,
+    LeaseFilter,
+    NewLease,
+    Report,
+    Waiting,
+    new_id,
+)
 from leasehold.leases.problems import LeaseLost, LeaseUnknown, lost, unknown
 from leasehold.leases.service import Holder, Leases, Returned
 from leasehold.leases.store import (
@@ -24,13 +42,22 @@ from leasehold.leases.store import (
 from leasehold.leases.waiting import WaitingRoom
 
 __all__ = [
+    "ANYWHERE",
+    "NEVER_DELIVERED",
     "PREFIX",
+    "Ask",
     "Beaten",
+    "Claim",
+    "Counter",
+    "Deal",
     "Desk",
+    "Ear",
     "Ended",
+    "Grant",
     "Holder",
     "Holding",
     "How",
+    "KeptLeases",
     "Kind",
     "Lease",
     "LeaseFilter",
@@ -39,10 +66,18 @@ __all__ = [
     "LeaseOut",
     "LeaseUnknown",
     "Leases",
+    "NewLease",
+    "Offer",
     "Place",
     "Report",
+    "Resources",
     "Returned",
+    "Stock",
+    "Waiting",
+    "WaitingOut",
     "WaitingRoom",
+    "Wanted",
+    "deal_out",
     "enqueue",
     "find",
     "history",
@@ -52,6 +87,7 @@ __all__ = [
     "lost",
     "lost_of",
     "new_id",
+    "nobody",
     "past",
     "queue",
     "renew",

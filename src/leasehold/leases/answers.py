@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import PlainSerializer
+from pydantic import Field, PlainSerializer
 
 from leasehold.ids import show
 from leasehold.leases.models import PREFIX, Kind, Lease
@@ -25,6 +25,17 @@ class LeaseOut(Answer):
     fence: int
     acquired_at: datetime
     expires_at: datetime
+
+
+class WaitingOut(Answer):
+    reason: str = Field(
+        description="`all_leased`, `cooling`, `blocked`, `site_capped`, `paused`, `rate_limited`, `not_due` or"
+        " `none_match`.",
+    )
+    detail: str = Field(description="The same in a sentence.")
+    next_available_at: datetime | None
+    retry_after_seconds: int
+    counts: dict[str, int] = Field(description="What was asked for, by state.")
 
 
 def shown(lease: Lease) -> LeaseOut:

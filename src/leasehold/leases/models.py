@@ -1,13 +1,19 @@
 """A lease and how it ends, as the house passes them around."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from leasehold.ids import uuid7
 
 PREFIX = "lease"
+# Where somebody waits who takes something of any site.
+ANYWHERE = ""
+# Why a lease ended that was granted to somebody who was gone by then.
+NEVER_DELIVERED = "never delivered"
 
 
 class Kind(StrEnum):
@@ -99,3 +105,30 @@ class Report:
     outcome: str
     reason: str | None = None
     cooldown_seconds: int | None = None
+    found: int | None = None
+    cursor: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewLease:
+    """A lease about to be granted; its fence is one more than that of the last grant of the resource."""
+
+    id: UUID
+    resource: UUID
+    site: str | None
+    fence: int
+    owner: str
+    token: UUID | None
+    job_id: str | None
+    ttl_seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why an acquire brought nothing, and when to ask again."""
+
+    reason: str
+    detail: str
+    next_available_at: datetime | None
+    retry_after_seconds: int
+    counts: Mapping[str, int]

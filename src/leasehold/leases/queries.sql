@@ -20,6 +20,35 @@ UPDATE lease l
  WHERE l.organisation = %(organisation)s::uuid AND l.id = g.id AND l.expires_at > clock_timestamp()
 RETURNING l.id, l.kind, l.resource, l.site, l.owner, l.job_id, l.fence, l.acquired_at, l.expires_at;
 
+-- name: grant
+-- That one resource is not held twice is the index's word, whatever else went wrong.
+INSERT INTO lease (id, organisation, kind, resource, site, owner, token, job_id, fence, ttl_seconds, acquired_at,
+                   expires_at)
+SELECT g.id, %(organisation)s::uuid, %(kind)s::text, g.resource, g.site, g.owner, g.token, g.job_id, g.fence, g.ttl,
+       clock.now, clock.now + g.ttl * interval '1 second'
+  FROM unnest(%(leases)s::uuid[], %(held)s::uuid[], %(sites)s::text[], %(fences)s::bigint[], %(owners)s::text[],
+              %(tokens)s::uuid[], %(jobs)s::text[], %(ttls)s::int[])
+    AS g (id, resource, site, fence, owner, token, job_id, ttl)
+ CROSS JOIN (SELECT clock_timestamp() AS now OFFSET 0) clock
+RETURNING id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at;
+
+-- name: end
+-- Ends leases and books how, in one statement. The lease and its time are in the WHERE: a release and a revocation need
+-- a live lease, an expiry one that ran out.
+WITH ended AS (
+    DELETE FROM lease l
+     WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[]) AND l.kind = %(kind)s::text
+       AND CASE %(how)s::text WHEN 'expired' THEN l.expires_at <= clock_timestamp()
+                              ELSE l.expires_at > clock_timestamp() END
+    RETURNING l.*, CASE %(how)s::text WHEN 'expired' THEN l.expires_at ELSE clock_timestamp() END AS ended_at
+)
+INSERT INTO lease_end (id, organisation, kind, resource, site, owner, token, job_id, fence, acquired_at, expires_at,
+                       ended_at, how, outcome, reason)
+SELECT e.id, e.organisation, e.kind, e.resource, e.site, e.owner, e.token, e.job_id, e.fence, e.acquired_at,
+       e.expires_at, e.ended_at, %(how)s::text, %(outcome)s::text, %(reason)s::text
+  FROM ended e
+RETURNING id, kind, resource, site, owner, job_id, fence, acquired_at, ended_at, how, outcome, reason;
+
 -- name: hold
 -- Kept from others until we are done, in one order for what is ended and what is renewed: two batches that cross never
 -- wait for each other in a circle.
@@ -96,14 +125,24 @@ SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, ended_at, ho
 -- Who waits at these sites, in whichever process that is alive, in their turn; without those who ask right now.
 SELECT site, priority, wanted, labels, account, since
   FROM waiter
- WHERE organisation = %(organisation)s::uuid AND site = ANY(%(sites)s::text[]) AND id <> ALL(%(asking)s::uuid[])
+ WHERE organisation = %(organisation)s::uuid AND kind = %(kind)s::text AND site = ANY(%(sites)s::text[])
+   AND id <> ALL(%(asking)s::uuid[]) AND refreshed_at > clock_timestamp() - interval '5 seconds'
+ ORDER BY priority DESC, since
+ LIMIT 1000;
+
+-- name: whole_queue
+-- The same at all sites: who takes something of any site is in everybody's way.
+SELECT site, priority, wanted, labels, account, since
+  FROM waiter
+ WHERE organisation = %(organisation)s::uuid AND kind = %(kind)s::text AND id <> ALL(%(asking)s::uuid[])
    AND refreshed_at > clock_timestamp() - interval '5 seconds'
  ORDER BY priority DESC, since
  LIMIT 1000;
 
 -- name: enqueue
-INSERT INTO waiter (id, organisation, process, site, priority, wanted, labels, account)
-SELECT g.id, %(organisation)s::uuid, %(process)s::uuid, g.site, g.priority, g.wanted, g.labels::jsonb, g.account
+INSERT INTO waiter (id, organisation, process, kind, site, priority, wanted, labels, account)
+SELECT g.id, %(organisation)s::uuid, %(process)s::uuid, %(kind)s::text, g.site, g.priority, g.wanted, g.labels::jsonb,
+       g.account
   FROM unnest(%(ids)s::uuid[], %(sites)s::text[], %(priorities)s::int[], %(wanted)s::int[], %(labels)s::text[],
               %(accounts)s::uuid[]) AS g (id, site, priority, wanted, labels, account)
 RETURNING id, since;
@@ -115,10 +154,11 @@ DELETE FROM waiter
 -- name: nudge
 -- Wakes the other processes in which somebody waits at one of these sites. Asked after the change was committed: who
 -- came to wait later than that has seen it.
-SELECT pg_notify('leasehold_wake', %(organisation)s::uuid || ' ' || site)
+SELECT pg_notify('leasehold_wake', %(organisation)s::uuid || ' ' || site
+                                   || CASE %(kind)s::text WHEN 'account' THEN '' ELSE ' ' || %(kind)s::text END)
   FROM waiter
- WHERE organisation = %(organisation)s::uuid AND site = ANY(%(sites)s::text[]) AND process <> %(process)s::uuid
-   AND refreshed_at > clock_timestamp() - interval '5 seconds'
+ WHERE organisation = %(organisation)s::uuid AND kind = %(kind)s::text AND site = ANY(%(sites)s::text[])
+   AND process <> %(process)s::uuid AND refreshed_at > clock_timestamp() - interval '5 seconds'
  GROUP BY site;
 
 -- name: refresh

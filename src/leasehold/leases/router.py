@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any, cast
 
+import orjson
 from fastapi import Depends, Path, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, JsonValue
 
 from leasehold.auth import Permission
 from leasehold.door import ANY_CALLER, CallerDep, allows, router
@@ -31,6 +32,15 @@ async def _leases(request: Request) -> Leases:
 LeasesDep = Annotated[Leases, Depends(_leases)]
 
 
+LONGEST_CURSOR = 16 * 1024
+
+
+def _sized(cursor: Any) -> Any:
+    if len(orjson.dumps(cursor)) > LONGEST_CURSOR:
+        raise ValueError(f"must be at most {LONGEST_CURSOR} bytes as JSON")
+    return cursor
+
+
 class HeartbeatIn(Strict):
     ttl_seconds: Ttl | None = None
 
@@ -44,11 +54,20 @@ class ReleaseIn(Strict):
     outcome: str = Field(
         max_length=50,
         description="How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`,"
-        " `invalid_credentials`.",
+        " `invalid_credentials`. Seeds: `ok`, `failed`, `gone`.",
     )
     reason: Line | None = Field(None, description="Kept with the lease, and shown where the resource is set aside.")
     cooldown_seconds: int | None = Field(
         None, ge=0, le=2_592_000, description="With `rate_limited`: how long the site wants to be left alone."
+    )
+    found: int | None = Field(
+        None,
+        ge=0,
+        le=2_147_483_647,
+        description="With `ok` on a seed: how many new things there were; 0 when left out.",
+    )
+    cursor: Annotated[JsonValue, AfterValidator(_sized)] = Field(
+        None, description="With `ok` on a seed: what the next visit is to be given. Left out, the last one stays."
     )
 
 
@@ -91,7 +110,8 @@ async def release(lease_id: IdInPath, report: ReleaseIn, caller: CallerDep, leas
     lease = parse(PREFIX, lease_id)
     if lease is None:
         raise unknown()
-    returned = await leases.release(caller, lease, report.model_dump(exclude_none=True))
+    said = {name: value for name, value in report if value is not None}
+    returned = await leases.release(caller, lease, said)
     return answered(ReleaseOut(already_released=returned.already_released, resource=dict(returned.resource)))
 
 

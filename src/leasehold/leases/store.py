@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import orjson
@@ -11,7 +11,7 @@ from psycopg import AsyncCursor
 from psycopg.rows import scalar_row
 
 from leasehold.db import Conn, queries
-from leasehold.leases.models import Ended, How, Kind, Lease, LeaseFilter
+from leasehold.leases.models import Ended, How, Kind, Lease, LeaseFilter, NewLease
 
 SQL = queries("leasehold.leases")
 
@@ -26,6 +26,15 @@ class Place:
     wanted: int
     labels: Mapping[str, str]
     account: UUID | None
+
+
+class Room(Protocol):
+    """Where somebody waits: in which process, for which kind."""
+
+    @property
+    def process(self) -> UUID: ...
+    @property
+    def kind(self) -> Kind: ...
 
 
 def _lease(row: tuple[Any, ...]) -> Lease:
@@ -79,6 +88,52 @@ async def lost_of(conn: Conn, holding: Holding) -> list[UUID]:
     return await cur.fetchall()
 
 
+async def grant(conn: Conn, organisation: UUID, kind: Kind, new: Sequence[NewLease]) -> list[Lease]:
+    """Leases from now on; a resource that is held already fails the transaction."""
+    cur = await conn.execute(
+        SQL["grant"],
+        {
+            "organisation": organisation,
+            "kind": kind,
+            "leases": [one.id for one in new],
+            "held": [one.resource for one in new],
+            "sites": [one.site for one in new],
+            "fences": [one.fence for one in new],
+            "owners": [one.owner for one in new],
+            "tokens": [one.token for one in new],
+            "jobs": [one.job_id for one in new],
+            "ttls": [one.ttl_seconds for one in new],
+        },
+    )
+    return [_lease(row) for row in await cur.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How leases of one kind end together, and what is said of that."""
+
+    kind: Kind
+    how: How
+    outcome: str | None = None
+    reason: str | None = None
+
+
+async def end(conn: Conn, organisation: UUID, leases: Iterable[UUID], ending: Ending) -> list[Ended]:
+    """End those of the leases that can: an expiry needs one that ran out, everything else a live one."""
+    cur = await conn.execute(
+        SQL["end"],
+        {
+            "organisation": organisation,
+            "leases": list(leases),
+            "kind": ending.kind,
+            "how": ending.how,
+            "outcome": ending.outcome,
+            "reason": ending.reason,
+        },
+    )
+    return [_ended(row) for row in await cur.fetchall()]
+
+
 async def live(conn: Conn, organisation: UUID, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
     cur = await conn.execute(
         SQL["live"],
@@ -114,11 +169,18 @@ async def history(conn: Conn, organisation: UUID, resource: UUID, before: int | 
 
 
 async def queue(
-    conn: Conn, organisation: UUID, sites: Sequence[str], asking: Sequence[UUID]
+    conn: Conn, organisation: UUID, sites: Sequence[str], asking: Sequence[UUID], kind: Kind = Kind.ACCOUNT
 ) -> AsyncCursor[tuple[Any, ...]]:
     """Who else waits at these sites: (site, priority, wanted, labels, account, since)."""
-    which = {"organisation": organisation, "sites": list(sites), "asking": list(asking)}
+    which = {"organisation": organisation, "sites": list(sites), "asking": list(asking), "kind": kind}
     return await conn.execute(SQL["queue"], which)
+
+
+async def whole_queue(
+    conn: Conn, organisation: UUID, kind: Kind, asking: Sequence[UUID]
+) -> AsyncCursor[tuple[Any, ...]]:
+    """The same wherever they wait."""
+    return await conn.execute(SQL["whole_queue"], {"organisation": organisation, "kind": kind, "asking": list(asking)})
 
 
 async def hold(conn: Conn, organisation: UUID, ending: Sequence[UUID], renewing: Sequence[UUID]) -> None:
@@ -127,13 +189,16 @@ async def hold(conn: Conn, organisation: UUID, ending: Sequence[UUID], renewing:
     await conn.execute(SQL["hold"], which)
 
 
-async def enqueue(conn: Conn, organisation: UUID, process: UUID, places: Sequence[Place]) -> dict[UUID, datetime]:
+async def enqueue(
+    conn: Conn, organisation: UUID, process: UUID, places: Sequence[Place], kind: Kind = Kind.ACCOUNT
+) -> dict[UUID, datetime]:
     """Take places in the queue; tells since when."""
     cur = await conn.execute(
         SQL["enqueue"],
         {
             "organisation": organisation,
             "process": process,
+            "kind": kind,
             "ids": [place.id for place in places],
             "sites": [place.site for place in places],
             "priorities": [place.priority for place in places],
@@ -149,9 +214,10 @@ async def leave(conn: Conn, organisation: UUID, places: Sequence[UUID]) -> None:
     await conn.execute(SQL["leave"], {"organisation": organisation, "ids": list(places)})
 
 
-async def nudge(conn: Conn, organisation: UUID, process: UUID, sites: Iterable[str]) -> None:
-    """Wake the other processes in which somebody waits at one of these sites."""
-    await conn.execute(SQL["nudge"], {"organisation": organisation, "process": process, "sites": list(sites)})
+async def nudge(conn: Conn, organisation: UUID, room: Room, sites: Iterable[str]) -> None:
+    """Wake the other processes in which somebody waits for that kind at one of these sites."""
+    which = {"organisation": organisation, "process": room.process, "kind": room.kind, "sites": list(sites)}
+    await conn.execute(SQL["nudge"], which)
 
 
 async def refresh(conn: Conn, process: UUID) -> None:

@@ -2,7 +2,8 @@
 
 Three things call: something was freed in this process, another process says so (`NOTIFY`), or the clock reaches the
 time when the next rest or lease of the site ends. Everybody has a place in a queue in PostgreSQL, so that the order
-holds across processes; a process that stops saying it is alive loses its places.
+holds across processes; a process that stops saying it is alive loses its places. There is a room for each kind of
+resource, and one ear for all rooms of a process.
 """
 
 import asyncio
@@ -12,19 +13,18 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-from psycopg import AsyncConnection, OperationalError
+from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from leasehold.db import Database
 from leasehold.ids import uuid7
 from leasehold.leases import store
+from leasehold.leases.models import ANYWHERE, Kind
 
-CHANNEL = "leasehold_wake"
 TICK_S = 1.0
 # Nobody should have to be called by this; it is there for a lost NOTIFY and a process that died in its turn.
 _CALL_ALL_EVERY = 3
 _CALLED_AT_ONCE = 256
-_LISTEN_FOR_S = 5.0
 
 
 class Parked(Protocol):
@@ -49,10 +49,11 @@ _Where = tuple[UUID, str]
 
 
 class WaitingRoom(Generic[P]):
-    """Those who wait in this process. `again` sends one back to the desk."""
+    """Those who wait in this process for one kind. `again` sends one back to the desk."""
 
-    def __init__(self, db: Database, again: Callable[[UUID, P], None]) -> None:
+    def __init__(self, db: Database, again: Callable[[UUID, P], None], kind: Kind = Kind.ACCOUNT) -> None:
         self.process = uuid7()
+        self.kind = kind
         self.is_closed = False
         self._db = db
         self._again = again
@@ -60,7 +61,6 @@ class WaitingRoom(Generic[P]):
         self._parked: dict[_Where, dict[P, asyncio.TimerHandle]] = {}
         self._alarms: dict[_Where, asyncio.TimerHandle] = {}
         self._errands: set[asyncio.Task[None]] = set()
-        self._ear: AsyncConnection[Any] | None = None
         self._ticks = 0
 
     def __len__(self) -> int:
@@ -80,16 +80,20 @@ class WaitingRoom(Generic[P]):
         self._take((organisation, slip.site), slip)
 
     def call(self, organisation: UUID, site: str) -> None:
-        """Something may be free at the site: everybody there tries again, in turn."""
-        where = (organisation, site)
-        self._calls[where] = self._calls.get(where, 0) + 1
-        here = self._parked.get(where)
-        if not here:
-            return
+        """Something may be free at the site: everybody there tries again, in turn, and who waits for any site."""
+        here: list[P] = []
+        for where in {(organisation, site), (organisation, ANYWHERE)}:
+            self._calls[where] = self._calls.get(where, 0) + 1
+            here += self._parked.get(where, ())
         turn = sorted(here, key=lambda slip: (-slip.priority, str(slip.since)))
         for slip in turn[:_CALLED_AT_ONCE]:
-            if self._take(where, slip):
+            if self._take((organisation, slip.site), slip):
                 self._again(organisation, slip)
+
+    def call_all(self) -> None:
+        """Something may have been missed: everybody tries again."""
+        for organisation, site in list(self._parked):
+            self.call(organisation, site)
 
     def calls(self, organisation: UUID, site: str) -> int:
         """How often those at the site were called so far."""
@@ -143,27 +147,7 @@ class WaitingRoom(Generic[P]):
             await store.refresh(conn, self.process)
             await store.bury(conn)
         if self._ticks % _CALL_ALL_EVERY == 0:
-            for organisation, site in list(self._parked):
-                self.call(organisation, site)
-
-    async def listen(self) -> None:
-        """Hear for a while what other processes say. A connection that was lost may have missed something."""
-        if self._ear is None or self._ear.closed:
-            self._ear = await self._db.listen(CHANNEL)
-            for organisation, site in list(self._parked):
-                self.call(organisation, site)
-        try:
-            async for note in self._ear.notifies(timeout=_LISTEN_FOR_S):
-                whose, _, where = note.payload.partition(" ")
-                self.call(UUID(whose), where)
-        except BaseException:
-            await self.hush()
-            raise
-
-    async def hush(self) -> None:
-        ear, self._ear = self._ear, None
-        if ear is not None:
-            await ear.close()
+            self.call_all()
 
     async def leave_all(self) -> None:
         """Give up every place of this process."""
@@ -175,7 +159,7 @@ class WaitingRoom(Generic[P]):
 
     async def _nudge(self, organisation: UUID, sites: list[str]) -> None:
         async with self._db.transaction(organisation) as conn:
-            await store.nudge(conn, organisation, self.process, sites)
+            await store.nudge(conn, organisation, self, [*sites, ANYWHERE])
 
     def _ran(self, errand: asyncio.Task[None]) -> None:
         self._errands.discard(errand)

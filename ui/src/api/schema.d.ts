@@ -284,6 +284,139 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/captures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Captures
+         * @description Captures, newest first.
+         */
+        get: operations["list_captures"];
+        put?: never;
+        /**
+         * Upload Capture
+         * @description Hand in what a visit brought home: `meta` and 1 to 20 files.
+         *
+         *     It is stored whole or not at all, and durable before the answer. A capture whose lease has ended meanwhile is taken
+         *     all the same, and marked `late`.
+         */
+        post: operations["upload_capture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/acquire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acquire Captures
+         * @description Claim captures that wait for a consumer, oldest first. When there are none the answer is empty and says why.
+         *
+         *     Give each back with `ok` (delivered), `failed` (somebody gets it again, five times, then it is stuck) or `rejected`.
+         */
+        post: operations["acquire_captures"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/{capture_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Capture
+         * @description One capture with the list of its files.
+         */
+        get: operations["get_capture"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Capture
+         * @description Remove a capture. Bytes that other captures have, too, stay; what happened to it stays in the audit.
+         */
+        delete: operations["delete_capture"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/{capture_id}/files/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Capture File
+         * @description The bytes of a file, always as an attachment. `ETag` is its SHA-256; `Range` takes one range.
+         */
+        get: operations["get_capture_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/{capture_id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Capture Audit
+         * @description Every event of its life, oldest first; also of a capture that was removed.
+         */
+        get: operations["get_capture_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/{capture_id}/requeue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Requeue Capture
+         * @description Put a stuck or rejected capture back among those that wait for a consumer.
+         */
+        post: operations["requeue_capture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/sites": {
         parameters: {
             query?: never;
@@ -800,6 +933,164 @@ export interface components {
             /** Status */
             status: string;
         };
+        /** CaptureAcquireIn */
+        CaptureAcquireIn: {
+            /**
+             * Owner
+             * @description Who claims them, as the consumer calls itself.
+             */
+            owner: string;
+            /**
+             * Site
+             * @description Of this site alone.
+             */
+            site?: string | null;
+            /**
+             * Limit
+             * @description How many at the most.
+             * @default 1
+             */
+            limit?: number;
+            /**
+             * Ttl Seconds
+             * @description How long a claim lives without a heartbeat.
+             * @default 120
+             */
+            ttl_seconds?: number;
+            /**
+             * Wait Seconds
+             * @description How long to wait for something to arrive.
+             * @default 0
+             */
+            wait_seconds?: number;
+            /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Job Id
+             * @description The job it is for; the lease ends with it.
+             */
+            job_id?: string | null;
+        };
+        /** CaptureGrantOut */
+        CaptureGrantOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** Resource Id */
+            resource_id: string;
+            /** Site */
+            site: string | null;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            capture: components["schemas"]["CaptureOut"];
+        };
+        /** CaptureOfferOut */
+        CaptureOfferOut: {
+            /** Leases */
+            leases: components["schemas"]["CaptureGrantOut"][];
+            /** @description Why there are none; null when there are. */
+            waiting: components["schemas"]["WaitingOut"] | null;
+        };
+        /** CaptureOut */
+        CaptureOut: {
+            /** Id */
+            id: string;
+            /** Site */
+            site: string;
+            /**
+             * Url
+             * @description As it was fetched; a move of the site does not change it.
+             */
+            url: string;
+            /** @description The URL as the site knew it when it was captured; null when it was not the site's then. */
+            reference: components["schemas"]["ReferenceOut"] | null;
+            /**
+             * Captured At
+             * Format: date-time
+             */
+            captured_at: string;
+            /**
+             * Received At
+             * Format: date-time
+             */
+            received_at: string;
+            /** Seed Id */
+            seed_id: string | null;
+            /** Account Id */
+            account_id: string | null;
+            /** Job Id */
+            job_id: string | null;
+            /**
+             * Source Lease Id
+             * @description The lease it was collected under.
+             */
+            source_lease_id: string | null;
+            /** Late */
+            late: boolean;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            state: components["schemas"]["CaptureState"];
+            /**
+             * Failures
+             * @description Hand-offs that failed or ran out; at 5 it is stuck.
+             */
+            failures: number;
+            /**
+             * Reason
+             * @description What the consumer said that set it aside.
+             */
+            reason: string | null;
+            /**
+             * Holder
+             * @description Who has claimed it right now.
+             */
+            holder: string | null;
+            /**
+             * Lease Id
+             * @description The lease it is claimed on right now.
+             */
+            lease_id: string | null;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Size
+             * @description Bytes of all its files.
+             */
+            size: number;
+            /** Files */
+            files: components["schemas"]["FileOut"][];
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * CaptureState
+         * @description What a capture is, to those who ask.
+         * @enum {string}
+         */
+        CaptureState: "received" | "claimed" | "delivered" | "rejected" | "stuck";
         /** CountsOut */
         CountsOut: {
             /**
@@ -877,6 +1168,25 @@ export interface components {
             holders: string[];
             /** Next Available At */
             next_available_at: string | null;
+        };
+        /** FileOut */
+        FileOut: {
+            /** Name */
+            name: string;
+            /** Sha256 */
+            sha256: string;
+            /** Size */
+            size: number;
+            /**
+             * Content Type
+             * @description What its sender said it is. It is never served as something a browser runs.
+             */
+            content_type: string;
+            /**
+             * Deduplicated
+             * @description The bytes were here already when it came.
+             */
+            deduplicated: boolean;
         };
         /** GrantOut */
         GrantOut: {
@@ -1000,6 +1310,7 @@ export interface components {
             /** Rejected */
             rejected: components["schemas"]["RejectedOut"][];
         };
+        JsonValue: unknown;
         /**
          * Kind
          * @description What a lease is on.
@@ -1031,6 +1342,33 @@ export interface components {
              * Format: date-time
              */
             expires_at: string;
+        };
+        /** LifeEventOut */
+        LifeEventOut: {
+            /** Id */
+            id: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Event
+             * @description `received`, `late`, `claimed`, `redelivered`, `delivered`, `rejected`, `stuck`, `requeued` or `deleted`.
+             */
+            event: string;
+            /** Actor */
+            actor: string | null;
+            /** Actor Name */
+            actor_name: string;
+            /** Action */
+            action: string;
+            /** Detail */
+            detail: {
+                [key: string]: unknown;
+            };
+            /** Request Id */
+            request_id: string | null;
         };
         /**
          * MountIn
@@ -1238,6 +1576,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[CaptureOut] */
+        Page_CaptureOut_: {
+            /** Items */
+            items: components["schemas"]["CaptureOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EventOut] */
         Page_EventOut_: {
             /** Items */
@@ -1249,6 +1594,13 @@ export interface components {
         Page_LeaseOut_: {
             /** Items */
             items: components["schemas"]["LeaseOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[LifeEventOut] */
+        Page_LifeEventOut_: {
+            /** Items */
+            items: components["schemas"]["LifeEventOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -1425,6 +1777,18 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** ReceiptOut */
+        ReceiptOut: {
+            /** Id */
+            id: string;
+            /** Files */
+            files: components["schemas"]["FileOut"][];
+            /**
+             * Late
+             * @description The lease it was collected under had ended when it arrived.
+             */
+            late: boolean;
+        };
         /** ReclaimIn */
         ReclaimIn: {
             /** Site */
@@ -1437,6 +1801,18 @@ export interface components {
              * @description Leases that had run out and were booked now.
              */
             reclaimed: number;
+        };
+        /**
+         * ReferenceOut
+         * @description A URL as its site knows it, whatever the site's address.
+         */
+        ReferenceOut: {
+            /** Site */
+            site: string;
+            /** Sub */
+            sub: string;
+            /** Rest */
+            rest: string;
         };
         /** RejectedOut */
         RejectedOut: {
@@ -1452,7 +1828,7 @@ export interface components {
         ReleaseIn: {
             /**
              * Outcome
-             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`.
+             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`. Seeds: `ok`, `failed`, `gone`.
              */
             outcome: string;
             /**
@@ -1465,6 +1841,13 @@ export interface components {
              * @description With `rate_limited`: how long the site wants to be left alone.
              */
             cooldown_seconds?: number | null;
+            /**
+             * Found
+             * @description With `ok` on a seed: how many new things there were; 0 when left out.
+             */
+            found?: number | null;
+            /** @description With `ok` on a seed: what the next visit is to be given. Left out, the last one stays. */
+            cursor?: components["schemas"]["JsonValue"];
         };
         /** ReleaseOut */
         ReleaseOut: {
@@ -1482,6 +1865,11 @@ export interface components {
             resource: {
                 [key: string]: unknown;
             };
+        };
+        /** RequeueIn */
+        RequeueIn: {
+            /** Reason */
+            reason?: string | null;
         };
         /** RevealOut */
         RevealOut: {
@@ -1709,7 +2097,7 @@ export interface components {
         WaitingOut: {
             /**
              * Reason
-             * @description `all_leased`, `cooling`, `blocked`, `site_capped`, `paused` or `none_match`.
+             * @description `all_leased`, `cooling`, `blocked`, `site_capped`, `paused`, `rate_limited`, `not_due` or `none_match`.
              */
             reason: string;
             /**
@@ -1723,7 +2111,7 @@ export interface components {
             retry_after_seconds: number;
             /**
              * Counts
-             * @description The accounts that were asked for, by state.
+             * @description What was asked for, by state.
              */
             counts: {
                 [key: string]: number;
@@ -3244,6 +3632,803 @@ export interface operations {
                 };
             };
             /** @description Secrets sealed (`/problems/secrets-sealed`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_captures: {
+        parameters: {
+            query?: {
+                site?: string | null;
+                state?: components["schemas"]["CaptureState"] | null;
+                /** @description Received then or later. */
+                since?: string | null;
+                /** @description Of this URL, also from before its site moved. */
+                url?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_CaptureOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upload_capture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * MetaIn
+                     * @description What the sender says of a capture.
+                     */
+                    meta: {
+                        /**
+                         * Site
+                         * @description The site's slug.
+                         */
+                        site: string;
+                        /**
+                         * Url
+                         * @description As it was fetched. Kept so for ever.
+                         */
+                        url: string;
+                        /**
+                         * Captured At
+                         * @description When it was fetched; when it arrived, if left out.
+                         */
+                        captured_at?: string | null;
+                        /**
+                         * Seed Id
+                         * @description The seed that led there.
+                         */
+                        seed_id?: string | null;
+                        /**
+                         * Account Id
+                         * @description The account it was collected with.
+                         */
+                        account_id?: string | null;
+                        /**
+                         * Job Id
+                         * @description The job it was collected for.
+                         */
+                        job_id?: string | null;
+                        /**
+                         * Lease Id
+                         * @description The lease it was collected under; one that has ended makes it `late`.
+                         */
+                        lease_id?: string | null;
+                        /**
+                         * Labels
+                         * @description Kept with it.
+                         * @default {}
+                         */
+                        labels?: {
+                            [key: string]: string;
+                        };
+                    };
+                    /** @description Parts of any name but `meta`. Their `filename` is the name of the file: 1 to 200 letters, digits, `.`, `_` and `-`, not beginning with a dot, each once. */
+                    file: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`); Lease unknown (`/problems/lease-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Storage full (`/problems/storage-full`) */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acquire_captures: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CaptureAcquireIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaptureOfferOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_capture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaptureOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_capture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture in use (`/problems/capture-in-use`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_capture_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+                /** @description The file's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The file is what `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Range refused (`/problems/range-refused`) */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_capture_audit: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_LifeEventOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requeue_capture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RequeueIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaptureOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture not aside (`/problems/capture-not-aside`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,206 @@
+"""Leases of one kind that PostgreSQL alone keeps. A feature brings its rows; granting and ending is the same for all.
+
+In this order everywhere: the feature's own rows, then leases. What waits for a row holds no lease that others want.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+from uuid import UUID
+
+from leasehold import audit
+from leasehold.auth import Permission
+from leasehold.caller import Caller
+from leasehold.db import Conn, Database
+from leasehold.ids import show
+from leasehold.leases import store
+from leasehold.leases.models import (
+    ANYWHERE,
+    NEVER_DELIVERED,
+    PREFIX,
+    Beaten,
+    Ended,
+    How,
+    Kind,
+    Lease,
+    LeaseFilter,
+    NewLease,
+    Report,
+)
+from leasehold.leases.problems import LeaseLost, lost, unknown
+from leasehold.leases.service import Returned
+from leasehold.leases.store import Ending, Holding
+from leasehold.metrics import Metrics
+from leasehold.problems import Problem
+
+_ALL_OF_AN_OWNER = 100_000
+
+
+class Resources(Protocol):
+    """The rows of a feature that are held on leases."""
+
+    @property
+    def kind(self) -> Kind: ...
+
+    @property
+    def prefix(self) -> str:
+        """How their ids begin."""
+
+    @property
+    def permission(self) -> Permission:
+        """What it takes to hold a lease on one."""
+
+    def read(self, report: Mapping[str, Any]) -> Report:
+        """What a holder says of the work; raises InvalidRequest for what makes no sense here."""
+
+    async def hold(self, conn: Conn, organisation: UUID, resources: Sequence[UUID]) -> None:
+        """Keep these rows from others until the transaction ends, in the order of ids."""
+
+    async def settle(self, conn: Conn, organisation: UUID, ended: Sequence[Ended], report: Report | None) -> None:
+        """Their leases have ended: leave each row as that says. `report` is None when no holder said anything."""
+
+    async def shown(self, conn: Conn, organisation: UUID, resource: UUID) -> Mapping[str, Any]:
+        """One as it is answered; empty when it is gone."""
+
+
+def nobody(organisation: UUID) -> Caller:
+    """Who acts when nobody asked: time itself."""
+    return Caller(organisation, None, "leasehold", frozenset())
+
+
+class KeptLeases:
+    """Everything about leases of one kind but whom they are granted to. It is the kind's `Holder`."""
+
+    def __init__(self, db: Database, resources: Resources, metrics: Metrics, max_age_s: int) -> None:
+        self.kind = resources.kind
+        self.permission = resources.permission
+        self._db = db
+        self._resources = resources
+        self._metrics = metrics
+        self._max_age_s = max_age_s
+        # Who is told of sites where something came free; the counter, once there is one.
+        self.freed: Callable[[UUID, Iterable[str]], None] = lambda _organisation, _sites: None
+
+    async def grant(self, conn: Conn, organisation: UUID, new: Sequence[NewLease]) -> dict[UUID, Lease]:
+        """Leases from now on, by their resource. The feature has picked its rows and kept them from others."""
+        if not new:
+            return {}
+        return {lease.resource: lease for lease in await store.grant(conn, organisation, self.kind, new)}
+
+    async def expire(self, conn: Conn, organisation: UUID, leases: Iterable[UUID]) -> list[Ended]:
+        """Book those that ran out. The feature has found their rows and kept them from others."""
+        ended = await store.end(conn, organisation, leases, Ending(self.kind, How.EXPIRED))
+        await self._settle(conn, nobody(organisation), ended, None)
+        return ended
+
+    async def take_back(self, conn: Conn, organisation: UUID, leases: Sequence[UUID]) -> list[Ended]:
+        """End leases that nobody ever learned of, or that were not used: as if they had never been."""
+        found = await store.find(conn, organisation, leases)
+        await self._resources.hold(conn, organisation, sorted(lease.resource for lease in found.values()))
+        ending = Ending(self.kind, How.RELEASED, reason=NEVER_DELIVERED)
+        ended = await store.end(conn, organisation, leases, ending)
+        await self._settle(conn, nobody(organisation), ended, None)
+        return ended
+
+    async def renew(self, caller: Caller, lease: UUID, ttl_seconds: int | None) -> Lease:
+        async with self._db.transaction(caller.organisation) as conn:
+            renewed = await store.renewed(
+                await store.renew(conn, caller.organisation, {lease: ttl_seconds}, self._max_age_s)
+            )
+            if lease not in renewed:
+                self._metrics.stale_calls.labels("heartbeat").inc()
+                raise await self.why_not(conn, caller.organisation, lease)
+            return renewed[lease]
+
+    async def renew_owner(self, caller: Caller, owner: str, ttl_seconds: int | None) -> Beaten:
+        async with self._db.transaction(caller.organisation) as conn:
+            holding = Holding(caller.organisation, caller.token, owner, self.kind)
+            renewed = await store.renew_owner(conn, holding, ttl_seconds, self._max_age_s)
+            return Beaten(renewed, await store.lost_of(conn, holding))
+
+    async def release(self, caller: Caller, lease: UUID, report: Mapping[str, Any]) -> Returned:
+        said = self._resources.read(report)
+        organisation = caller.organisation
+        async with self._db.transaction(organisation) as conn:
+            ending = Ending(self.kind, How.RELEASED, said.outcome, said.reason)
+            ended = await self._end(conn, caller, [lease], ending, said)
+            past = ended[0] if ended else await self._released_before(conn, organisation, lease)
+            resource = await self._resources.shown(conn, organisation, past.resource)
+        self.ended(organisation, ended)
+        return Returned(not ended, resource)
+
+    async def revoke(self, caller: Caller, lease: UUID) -> int:
+        async with self._db.transaction(caller.organisation) as conn:
+            ended = await self._end(conn, caller, [lease], Ending(self.kind, How.REVOKED), None)
+            if not ended:
+                why = await self.why_not(conn, caller.organisation, lease)
+                if not isinstance(why, LeaseLost):
+                    raise why
+        self.ended(caller.organisation, ended)
+        return len(ended)
+
+    async def revoke_owner(self, caller: Caller, owner: str) -> int:
+        async with self._db.transaction(caller.organisation) as conn:
+            which = LeaseFilter(self.kind, None, owner)
+            held = await store.live(conn, caller.organisation, which, None, _ALL_OF_AN_OWNER)
+            leases = [lease.id for lease in held]
+            ended = await self._end(conn, caller, leases, Ending(self.kind, How.REVOKED), None)
+        self.ended(caller.organisation, ended)
+        return len(ended)
+
+    async def live(self, caller: Caller, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
+        async with self._db.transaction(caller.organisation) as conn:
+            only = LeaseFilter(self.kind, which.site, which.owner)
+            return await store.live(conn, caller.organisation, only, after, limit)
+
+    async def why_not(self, conn: Conn, organisation: UUID, lease: UUID) -> Problem:
+        """Why a lease cannot do anything: it ended, or it never was."""
+        # What ends in between is in the second, if not in the first.
+        present = await store.find(conn, organisation, [lease])
+        past = await store.past(conn, organisation, [lease])
+        if lease in past:
+            return lost(lease, past[lease].how)
+        return lost(lease, How.EXPIRED) if lease in present else unknown()
+
+    def ended(self, organisation: UUID, ended: Sequence[Ended]) -> None:
+        """The ends are committed: count them, and call those who wait."""
+        for one in ended:
+            self._metrics.leases_ended.labels(self.kind, one.how).inc()
+        if ended:
+            self.freed(organisation, {one.site or ANYWHERE for one in ended})
+
+    async def _end(
+        self, conn: Conn, caller: Caller, leases: Sequence[UUID], ending: Ending, report: Report | None
+    ) -> list[Ended]:
+        """End those that live; the others are not told of."""
+        found = await store.find(conn, caller.organisation, leases)
+        if not found:
+            return []
+        await self._resources.hold(conn, caller.organisation, sorted(lease.resource for lease in found.values()))
+        ended = await store.end(conn, caller.organisation, found, ending)
+        await self._settle(conn, caller, ended, report)
+        return ended
+
+    async def _settle(self, conn: Conn, caller: Caller, ended: Sequence[Ended], report: Report | None) -> None:
+        if not ended:
+            return
+        await self._resources.settle(conn, caller.organisation, ended, report)
+        # A lease that was simply given back is in the history of leases; the audit does not repeat it.
+        notes = [
+            audit.Note(
+                caller,
+                f"lease.{one.how}",
+                show(self._resources.prefix, one.resource),
+                {"lease": show(PREFIX, one.id)},
+            )
+            for one in ended
+            if one.how is not How.RELEASED
+        ]
+        await audit.record_many(conn, notes)
+
+    async def _released_before(self, conn: Conn, organisation: UUID, lease: UUID) -> Ended:
+        """How a lease ended that was given back before; raises why there is nothing to give back."""
+        past = (await store.past(conn, organisation, [lease])).get(lease)
+        if past is not None and past.how is How.RELEASED:
+            return past
+        self._metrics.stale_calls.labels("release").inc()
+        raise await self.why_not(conn, organisation, lease)
