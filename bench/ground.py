@@ -93,14 +93,14 @@ def make_busy(url: str, percent: int) -> UUID:
 
 
 @contextmanager
-def serving(url: str, port: int, *flags: str) -> Iterator[None]:
-    """The product's server as a process of its own."""
+def serving(url: str, port: int, *flags: str) -> Iterator[int]:
+    """The product's server as a process of its own; tells its id."""
     command = [sys.executable, "-m", "bench.server", "--database", url, "--port", str(port), *flags]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         if server.stdout is None or server.stdout.readline().strip() != "ready":
             raise RuntimeError("the server did not start; it says why above")
-        yield
+        yield server.pid
     finally:
         server.terminate()
         server.wait(30)

@@ -19,10 +19,12 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--mongo", default="")
+    parser.add_argument("--data", default="")
     given = parser.parse_args()
     logs.configure("warning", "console")
     pools = {"pools": "mongo", "mongo_url": given.mongo} if given.mongo else {}
-    settings = Settings(database_pool_size=32, **pools)
+    data = {"data_dir": given.data} if given.data else {}
+    settings = Settings(database_pool_size=32, **pools, **data)
     desk = partial(Desk, most=1, lanes=1_000_000) if given.plain else Desk
     app = build(settings, given.database, Keyring.parse(KEYS), desk)
     listener = socket.create_server(("127.0.0.1", given.port), backlog=1024)

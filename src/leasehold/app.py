@@ -1,5 +1,6 @@
 """Puts the house together: every service made once, every router let in. Only this file knows everybody."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -27,6 +28,11 @@ from leasehold.audit.router import routes as audit_routes
 from leasehold.auth import Tokens
 from leasehold.auth.router import routes as token_routes
 from leasehold.background import Background
+from leasehold.captures import Captures, Handoff, Limits, Sources, sweep
+from leasehold.captures import count as count_captures
+from leasehold.captures import make as make_blobs
+from leasehold.captures.router import UPLOAD
+from leasehold.captures.router import routes as capture_routes
 from leasehold.db import Conn, Database, RollBack
 from leasehold.door import insist
 from leasehold.edge import Edge
@@ -51,6 +57,7 @@ from leasehold.vault import Keyring, Vault
 _SWEEP_EVERY_S = 600.0
 _SEAL_EVERY_S = 5.0
 _REAP_EVERY_S = 5.0
+_MEASURE_EVERY_S = 60.0
 
 
 def build(
@@ -93,6 +100,18 @@ def build(
     rooms: list[WaitingRoom[Any]] = [counter.room, seeds.room]
     ear = Ear(db, rooms)
 
+    sites = Sites(
+        db,
+        {"accounts": accounts.count, "captures": count_captures},
+        [accounts.explain],
+        lambda whose, slug: accounts.room.freed(whose, [slug]),
+    )
+    blobs = make_blobs(settings.blob_url.get_secret_value(), settings.data_dir)
+    handoff = Handoff(db, metrics, settings.lease_max_age_seconds)
+    captures = Captures(db, blobs, limits(settings), metrics, handoff, Sources(sites.registry, accounts.is_live))
+    rooms: list[WaitingRoom[Any]] = [accounts.room, handoff.counter.room]
+    ear = Ear(db, rooms)
+
     async def sweep_keys() -> None:
         async with db.system() as conn:
             await idempotency.sweep(conn)
@@ -105,16 +124,27 @@ def build(
         everybody = [organisation for organisation, _slug in await organisations(db)]
         await seeds.reap(everybody)
         await accounts.reap(everybody)
+        await handoff.reap(everybody)
 
     async def tick() -> None:
         for room in rooms:
             await room.tick()
 
+    async def measure() -> None:
+        await captures.measure([organisation for organisation, _slug in await organisations(db)])
+
+    async def sweep_blobs() -> None:
+        for organisation, _slug in await organisations(db):
+            metrics.blobs_swept.inc(await sweep(db, blobs, organisation))
+        await asyncio.to_thread(blobs.clear)
+
     background.add("sweep-idempotency-keys", sweep_keys, _SWEEP_EVERY_S)
+    background.add("sweep-blobs", sweep_blobs, _SWEEP_EVERY_S)
     background.add("seal-audit", seal_audit, _SEAL_EVERY_S)
     background.add("reaper", reap, _REAP_EVERY_S)
     background.add("waiters", tick, TICK_S)
     background.add("wake-ups", ear.listen, 0.0)
+    background.add("measure-captures", measure, _MEASURE_EVERY_S)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -131,12 +161,14 @@ def build(
                 room.close()
             await counter.drain()
             await seeds.counter.drain()
+            await handoff.counter.drain()
             await background.stop()
             await ear.close()
             for room in rooms:
                 await room.leave_all()
             await drawer.close()
             await counter.pool.close()
+            captures.close()
             await db.close()
 
     app = FastAPI(
@@ -155,15 +187,19 @@ def build(
     app.state.tokens = Tokens(db)
     app.state.accounts = accounts
     app.state.seeds = seeds
-    app.state.leases = Leases({Kind.ACCOUNT: AccountHolder(accounts), Kind.SEED: seeds.leases})
+    app.state.leases = Leases(
+        {Kind.ACCOUNT: AccountHolder(accounts), Kind.SEED: seeds.leases, Kind.CAPTURE: handoff.leases}
+    )
     app.state.sites = sites
     app.state.sessions = Sessions(vault, drawer, accounts, sites)
+    app.state.captures = captures
     # Looked through in this order for every request: what is called most comes first.
     routers = (
         lease_routes,
         account_routes,
         session_routes,
         seed_routes,
+        capture_routes,
         site_routes,
         health_routes,
         metrics_routes(settings.metrics_public),
@@ -204,4 +240,11 @@ async def organisations(db: Database) -> list[tuple[UUID, str]]:
 def edged(app: FastAPI) -> ASGIApp:
     """The app as it is served: behind the edge that counts, limits and answers crashes, and the fast lane."""
     settings: Settings = app.state.settings
-    return Edge(FastLane(app, [*lease_lanes(), *account_lanes()]), app.state.metrics, settings.body_limit_bytes)
+    lanes = FastLane(app, [*lease_lanes(), *account_lanes()])
+    larger = {("POST", UPLOAD): settings.capture_limit_bytes}
+    return Edge(lanes, app.state.metrics, settings.body_limit_bytes, larger)
+
+
+def limits(settings: Settings) -> Limits:
+    """How much one capture may bring."""
+    return Limits(settings.capture_limit_bytes, settings.capture_file_limit_bytes, files=20, meta_bytes=64 * 1024)

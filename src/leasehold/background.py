@@ -13,6 +13,7 @@ log = logs.get(__name__)
 
 _FIRST_BACKOFF_S = 0.5
 _LONGEST_BACKOFF_S = 30.0
+_CANCEL_AGAIN_S = 1.0
 
 
 @dataclass
@@ -52,10 +53,12 @@ class Background:
             task.handle = asyncio.create_task(self._run(task), name=task.name)
 
     async def stop(self) -> None:
-        handles = [task.handle for task in self.tasks if task.handle]
-        for handle in handles:
-            handle.cancel()
-        await asyncio.gather(*handles, return_exceptions=True)
+        left = {task.handle for task in self.tasks if task.handle}
+        while left:
+            for handle in left:
+                handle.cancel()
+            # Again and again: a library that was just getting a connection may have lost the word.
+            _, left = await asyncio.wait(left, timeout=_CANCEL_AGAIN_S)
 
     async def _run(self, task: Task) -> None:
         while True:

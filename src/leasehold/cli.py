@@ -16,6 +16,7 @@ from leasehold import __version__, keys, logs, settings
 from leasehold.accounts import MongoAddressInvalid, MoveFailed, SecretsDamaged
 from leasehold.app import organisations
 from leasehold.auth import DEFAULT_ORGANISATION, Role, Tokens, role_wish
+from leasehold.captures import make as make_blobs
 from leasehold.db import Database, WallMissing
 from leasehold.doctor import Finding, examine
 from leasehold.embedded import EmbeddedFailed
@@ -27,7 +28,7 @@ from leasehold.sessions import conformance as session_vectors
 from leasehold.settings import Settings, SettingsInvalid
 from leasehold.sites import conformance as url_vectors
 from leasehold.sites.conformance import Outcome, VectorsMalformed
-from leasehold.verify import findings_of
+from leasehold.verify import captures_of, findings_of, leftovers
 
 app = typer.Typer(
     help="leasehold: the control plane for an organisation's web collectors.",
@@ -153,13 +154,25 @@ def doctor(data: Data = None) -> None:
 
 
 @app.command("verify")
-def verify_command(data: Data = None) -> None:
+def verify_command(
+    captures: Annotated[
+        bool, typer.Option("--captures", help="Also read and hash every file of every capture again.")
+    ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="With --captures: remove what is in the blob store for nobody.")
+    ] = False,
+    data: Data = None,
+) -> None:
     """Check that nothing in the audit was changed or removed, and that the books of leases balance."""
     with _clear_errors():
+        if repair and not captures:
+            raise CannotStart("--repair goes with --captures.")
         chosen = _settings(data_dir=data)
         with database(chosen) as url:
             migrate(url)
             all_well = asyncio.run(_verify(chosen, url))
+            if captures:
+                all_well = asyncio.run(_verify_captures(chosen, url, repair)) and all_well
     if not all_well:
         raise typer.Exit(1)
 
@@ -175,6 +188,17 @@ async def _verify(chosen: Settings, url: str) -> bool:
     if not everybody:
         print("nothing to verify: there is no organisation yet")
     return all_well
+
+
+async def _verify_captures(chosen: Settings, url: str, repair: bool) -> bool:
+    blobs = make_blobs(chosen.blob_url.get_secret_value(), chosen.data_dir)
+    async with Database(url, pool_size=2) as db:
+        everybody = await organisations(db)
+        findings = [await captures_of(db, blobs, organisation, slug) for organisation, slug in everybody]
+        findings.append(await leftovers(db, blobs, [organisation for organisation, _ in everybody], repair=repair))
+    for finding in findings:
+        _tell(finding)
+    return all(finding.is_well for finding in findings)
 
 
 def _tell(finding: Finding) -> None:
@@ -227,6 +251,17 @@ def bench_seeds(
     """Measure what handing out a seed costs as they become many, as most are not due, and over hundreds of sites."""
     with _clear_errors():
         _benchmark("seeds").run(json_file, rounds, times, many)
+
+
+@bench.command("captures")
+def bench_captures(
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything that was measured here.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each variant takes its turn.")] = 7,
+    megabytes: Annotated[int, typer.Option(min=1, max=500, help="How large an upload is.")] = 100,
+) -> None:
+    """Measure uploads against cp and fsync of the same bytes, and what they cost the server in memory."""
+    with _clear_errors():
+        _benchmark("captures").run(json_file, rounds, megabytes)
 
 
 def _benchmark(name: str) -> Any:

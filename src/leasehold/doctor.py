@@ -15,6 +15,7 @@ from pymongo.write_concern import WriteConcern
 from leasehold import ui
 from leasehold.accounts import MongoAddressInvalid, connect, missing_indexes
 from leasehold.app import wrong_store
+from leasehold.captures import make as make_blobs
 from leasehold.db import APP_ROLE, Database, WallMissing
 from leasehold.embedded import EmbeddedFailed
 from leasehold.keys import bring_back, census, safes
@@ -45,6 +46,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     if not folder.is_well:
         return
     yield _disk(settings)
+    yield _blobs(settings)
     try:
         with database(settings) as url, psycopg.connect(url, autocommit=True) as conn:
             yield from (check(conn) for check in (_version, _durability))
@@ -70,6 +72,19 @@ def _disk(settings: Settings) -> Finding:
     free = shutil.disk_usage(settings.data_dir).free
     hint = "" if free > _DISK_WANTED_BYTES else " Make room: PostgreSQL stops when the disk is full."
     return Finding("disk", free > _DISK_WANTED_BYTES, f"{free / 1e9:.1f} GB free.{hint}")
+
+
+def _blobs(settings: Settings) -> Finding:
+    """Whether the store of captures takes a write."""
+    where = "in its own store" if settings.blob_url.get_secret_value() else "in the data folder"
+    try:
+        blobs = make_blobs(settings.blob_url.get_secret_value(), settings.data_dir)
+        blobs.discard(blobs.begin())
+        blobs.close()
+    except OSError as error:
+        detail = f"cannot be written ({error.strerror or error}). Check LEASEHOLD_BLOB_URL and who owns the place."
+        return Finding("blobs", False, detail)
+    return Finding("blobs", True, f"can be written, {where}")
 
 
 def _interface() -> Finding:

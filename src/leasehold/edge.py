@@ -3,7 +3,8 @@
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -28,10 +29,18 @@ _HARDENING = (
 class Edge:
     """Wraps the app. Everything that goes in or out over HTTP passes here once."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, body_limit_bytes: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        body_limit_bytes: int,
+        larger: Mapping[tuple[str, str], int] = MappingProxyType({}),
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._body_limit_bytes = body_limit_bytes
+        # What may bring more than the rest, by method and path: calls that read their bodies as they arrive.
+        self._larger = larger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -39,7 +48,7 @@ class Edge:
             return
         exchange = _Exchange(scope, send)
         if scope["method"] == "HEAD":  # answered like the GET it stands for, without the body
-            scope = {**scope, "method": "GET"}
+            scope = {**scope, "method": "GET", "is_head": True}
         scope["request_id"] = exchange.request_id
         try:
             await self._serve(scope, receive, exchange)
@@ -51,7 +60,8 @@ class Edge:
             await exchange.refuse(MalformedRequest("A path or query must not contain the NUL character."), scope)
             return
         try:
-            await self._app(scope, _counted(receive, self._body_limit_bytes), exchange.send)
+            limit_bytes = self._larger.get((scope["method"], scope["path"]), self._body_limit_bytes)
+            await self._app(scope, _counted(receive, limit_bytes), exchange.send)
         except asyncio.CancelledError:
             if not exchange.status:  # cut off by the end of the time a stopping server gives
                 await exchange.refuse(Unavailable("The server is stopping.", headers={"Retry-After": "2"}), scope)

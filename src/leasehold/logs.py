@@ -45,6 +45,8 @@ def configure(level: str, style: str) -> None:
     logging.getLogger("uvicorn.access").disabled = True
     for chatty in ("httpx", "uvicorn.error", "psycopg.pool", "yoyo.migrations"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
+    # Warns of every body it cannot read, which is for whoever sent it to know.
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
 
 
 class _Stderr(logging.StreamHandler[Any]):

@@ -56,6 +56,19 @@ class Metrics:
             registry=self.registry,
         )
 
+        self.capture_bytes = Counter(
+            "leasehold_capture_bytes_total", "Bytes of captures received.", registry=self.registry
+        )
+        self.captures = Counter(
+            "leasehold_capture_events_total", "What happened to captures.", ["event"], registry=self.registry
+        )
+        self.captures_by_state = Gauge(
+            "leasehold_captures", "Captures there are, by state.", ["state"], registry=self.registry
+        )
+        self.blobs_swept = Counter(
+            "leasehold_blobs_swept_total", "Blobs that no capture had any more.", registry=self.registry
+        )
+
     def part(self, metric: M, *labels: str) -> M:
         """The one with these labels, remembered: looking it up is what counting costs most."""
         key = (metric, *labels)

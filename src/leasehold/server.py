@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from leasehold import memory
 from leasehold.problems import MEDIA_TYPE, HeadersTooLarge, MalformedRequest, Problem, RequestTimeout
 from leasehold.settings import Settings
 
@@ -175,6 +176,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def make(app: ASGIApp, settings: Settings, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> Server:
     """A server for this app; `run(sockets=[…])` serves until SIGINT or SIGTERM and lets requests under way end."""
+    memory.keep_freed()
     limits = {"patience_s": settings.receive_timeout_seconds, "body_limit_bytes": settings.body_limit_bytes}
     protocol: Any = type("Patient", (Patient,), limits)
     config = uvicorn.Config(

@@ -75,6 +75,15 @@ class Settings(BaseSettings):
     body_limit_bytes: int = Field(16 * 1024 * 1024, ge=1024, le=1024 * 1024 * 1024)
     """The largest request body, counted as it arrives."""
 
+    blob_url: SecretStr = SecretStr("")
+    """Where the bytes of captures are kept: any address fsspec knows; empty means `blobs` in the data folder."""
+
+    capture_limit_bytes: int = Field(1024**3, ge=1024, le=64 * 1024**3)
+    """The largest upload of a capture, all its files together, counted as it arrives."""
+
+    capture_file_limit_bytes: int = Field(512 * 1024**2, ge=1024, le=64 * 1024**3)
+    """The largest file of a capture."""
+
     receive_timeout_seconds: float = Field(10.0, gt=0, le=600)
     """How long a client may take to send a request, plus one second for each 64 KiB of it."""
 

@@ -1,15 +1,20 @@
 """Goes through the books of an organisation, and says whether they are whole and what to do if not."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from uuid import UUID
 
 from leasehold import audit, seeds
 from leasehold.accounts import Books
+from leasehold.captures import Blobs, remove_stray, reread, strays, sweep
 from leasehold.db import Database
 from leasehold.doctor import Finding
 
 # Finds the books of leases of an organisation, in whichever store they are.
 BookKeeper = Callable[[UUID], Awaitable[Books]]
+
+# Of what is wrong, so many are named.
+_NAMED = 20
 
 _FAULTS = {
     audit.Kind.GAP: "seal {seal} was removed.",
@@ -30,6 +35,29 @@ async def findings_of(db: Database, keep: BookKeeper, organisation: UUID, slug: 
     yield await _audit(db, organisation, slug)
     yield await _leases(keep, organisation, slug)
     yield await _seeds(db, organisation, slug)
+
+
+async def captures_of(db: Database, blobs: Blobs, organisation: UUID, slug: str) -> Finding:
+    """Whether every byte that a capture has is there and is what it was."""
+    found = await reread(db, blobs, organisation)
+    told = f"captures: {_count(found.blobs, 'blob')} with {found.bytes:,} bytes read and hashed again"
+    faults = [("missing", found.missing), ("damaged", found.damaged)]
+    said = "; ".join(f"{len(which):,} {how}: {', '.join(which[:_NAMED])}" for how, which in faults if which)
+    then = f"; {said}. Bring them back from a backup, or collect those captures again." if said else ""
+    return Finding(slug, found.is_whole, told + then)
+
+
+async def leftovers(db: Database, blobs: Blobs, organisations: Sequence[UUID], *, repair: bool) -> Finding:
+    """What is in the blob store for nobody. It harms nothing but room; `repair` takes it away."""
+    found = await strays(db, blobs)
+    if not repair:
+        told = f"{_count(len(found), 'blob')} that no row speaks of" if found else "nothing that no row speaks of"
+        return Finding("blobs", True, f"leftovers: {told}{'; --repair removes them' if found else ''}")
+    removed = [await remove_stray(db, blobs, key) for key in found]
+    swept = sum([await sweep(db, blobs, organisation) for organisation in organisations])
+    drafts = await asyncio.to_thread(blobs.clear)
+    told = f"{_count(sum(removed) + swept, 'blob')} and {_count(drafts, 'unfinished upload')} removed"
+    return Finding("blobs", True, f"leftovers: {told}")
 
 
 async def _audit(db: Database, organisation: UUID, slug: str) -> Finding:

@@ -12,6 +12,7 @@ from leasehold.door import ANY_CALLER, PERMISSION_FIELD, PUBLIC
 from leasehold.problems import MEDIA_TYPE, Problem
 from leasehold.settings import Settings
 from tests.parts.house import KEYS, House
+from tests.parts.uploads import upload
 
 DOCUMENT: dict[str, Any] = build(Settings(), "postgresql://nowhere/nothing", KEYS).openapi()
 OPERATIONS = [
@@ -98,6 +99,8 @@ async def test_another_organisations_things_are_not_there(home: House, method: s
             0
         ]["id"],
     }
+    names["capture_id"] = (await upload(admin, {"a": b"1"}, site="ours")).json()["id"]
+    names["name"] = "a"
     bodies = {
         "/v2/sites/{slug}/moves": {"to": "b.example"},
         "/v2/sessions/{account_id}/rollback": {"version": 1},

@@ -19,6 +19,7 @@ from leasehold.embedded import Embedded
 from leasehold.migrate import migrate
 from tests.hall.test_queries import STATEMENTS
 from tests.parts.house import House
+from tests.parts.uploads import upload
 
 FILTER = re.compile(r"(\w+\.)?organisation = %\(organisation\)s::uuid")
 
@@ -53,7 +54,13 @@ TABLES = (
     "session_base",
     "seed",
     "seed_bed",
+    "blob",
+    "capture",
+    "capture_file",
 )
+
+# Bytes that no capture has.
+UNUSED = bytes(32)
 
 
 @pytest.fixture
@@ -75,9 +82,17 @@ async def two(home: House) -> tuple[House, UUID, UUID]:
         await client.post(f"/v2/leases/{got.json()['leases'][0]['id']}/release", json={"outcome": "failed"})
         items = [{"site": "board", "url": f"https://b.example/{n}"} for n in range(2)]
         await client.post("/v2/seeds", json={"items": items})
+        for content in (b"1", b"2"):
+            await upload(client, {"a": content})
+        await client.post("/v2/captures/acquire", json={"owner": "mill"})
     home.database.run(
         "INSERT INTO waiter (id, organisation, process, site, priority, wanted, labels)"
         " SELECT gen_random_uuid(), id, gen_random_uuid(), 'board', 4, 1, '{}' FROM organisation"
+    )
+    home.database.run(
+        "INSERT INTO blob (organisation, sha256, size, claimed_at)"
+        " SELECT id, %s, 1, clock_timestamp() - interval '1 minute' FROM organisation",
+        UNUSED,
     )
     ids = dict(home.database.rows("SELECT slug, id FROM organisation"))
     for organisation_id in ids.values():
@@ -124,11 +139,36 @@ def given(home: House, organisation: UUID) -> dict[str, Any]:
         **chain,
         **whole,
         **lists,
+        **_captures(home),
         "host": "b.example",
         "port": None,
         "prefix": "/",
         "reason": "x",
         "name": "x",
+    }
+
+
+def _captures(home: House) -> dict[str, Any]:
+    """The captures and blobs of both."""
+    captures = [row[0] for row in home.database.rows("SELECT id FROM capture ORDER BY 1")]
+    held = home.database.rows("SELECT id FROM lease WHERE kind = 'capture' ORDER BY 1")
+    return {
+        "capture": captures[0],
+        "captures": captures,
+        "digests": [row[0] for row in home.database.rows("SELECT sha256 FROM blob ORDER BY 1")],
+        "digest": UNUSED,
+        "after_digest": b"",
+        "lease": held[0][0],
+        "how": "revoked",
+        "outcome": None,
+        "states": ["rejected"] * len(captures),
+        "failed": [7] * len(captures),
+        "grace": 0,
+        "since": None,
+        "url": None,
+        "before_at": None,
+        "sub": "",
+        "rest": "/thread/1",
     }
 
 

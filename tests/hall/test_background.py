@@ -75,3 +75,27 @@ async def test_stopping_ends_every_task() -> None:
     await background.stop()
 
     assert all(task.handle is not None and task.handle.done() for task in background.tasks)
+
+
+async def test_a_step_that_loses_the_word_to_stop_is_told_again() -> None:
+    background = Background(Metrics())
+    lost = 0
+
+    async def deaf() -> None:
+        nonlocal lost
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            lost += 1
+            if lost > 1:
+                raise
+
+    background.add("deaf", deaf, every_s=60)
+    background.start()
+    await asyncio.sleep(0)
+
+    async with asyncio.timeout(10):
+        await background.stop()
+
+    assert background.tasks[0].handle is not None
+    assert background.tasks[0].handle.done()

@@ -1,6 +1,7 @@
 """A whole leasehold inside the test's own process: its app, a client for each caller, and ways to arrange things."""
 
 import asyncio
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -49,14 +50,16 @@ class House:
 
 @asynccontextmanager
 async def house(database: TestDatabase, *, keys: Keyring = KEYS, **settings: Any) -> AsyncIterator[House]:
-    app = build(Settings(database_pool_size=8, **settings), database.url, keys)
-    async with app.router.lifespan_context(app):
-        made = House(app, database)
-        try:
-            yield made
-        finally:
-            await made.close()
-            await _all_given_back(app.state.db.pool)
+    with tempfile.TemporaryDirectory(prefix="leasehold-house-") as folder:
+        chosen = Settings(**{"database_pool_size": 8, "data_dir": folder, **settings})
+        app = build(chosen, database.url, keys)
+        async with app.router.lifespan_context(app):
+            made = House(app, database)
+            try:
+                yield made
+            finally:
+                await made.close()
+                await _all_given_back(app.state.db.pool)
 
 
 async def _all_given_back(pool: AsyncConnectionPool[Any]) -> None:

@@ -131,6 +131,17 @@ class Accounts:
         await self._pool.insist(caller.organisation)
         return await self._pool.live(caller.organisation, which, after, limit)
 
+    async def is_live(self, caller: Caller, lease: UUID) -> bool:
+        """Whether a lease on an account is live, in whichever store it is; refuses one that never was."""
+        found = await self.live(caller, LeaseFilter(), UUID(int=lease.int - 1), 1)
+        if found and found[0].id == lease:
+            return True
+        try:
+            await self.renew(caller, lease, None)  # cannot revive it; tells one that ended from one that never was
+        except LeaseLost:
+            return False
+        return True
+
     async def create(self, caller: Caller, new: NewAccount, once: Once | None = None) -> Account:
         account = await self._pool.create(caller, new, once)
         self.counter.room.freed(caller.organisation, [account.site])

@@ -20,6 +20,15 @@ SELECT id, at, actor, actor_name, action, subject, detail, request_id
  ORDER BY id DESC
  LIMIT %(limit)s::int;
 
+-- name: life
+-- What happened to one thing, oldest first.
+SELECT id, at, actor, actor_name, action, subject, detail, request_id
+  FROM audit_event
+ WHERE organisation = %(organisation)s::uuid AND subject = %(subject)s::text
+   AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
+ ORDER BY id
+ LIMIT %(limit)s::int;
+
 -- name: organisations
 -- Across organisations: each has a chain of its own.
 SELECT id, slug FROM organisation ORDER BY slug;

@@ -83,6 +83,13 @@ async def page(conn: Conn, organisation: UUID, subject: str | None, before: UUID
     return await cur.fetchall()
 
 
+async def life(conn: Conn, organisation: UUID, subject: str, after: UUID | None, limit: int) -> list[Event]:
+    """What happened to one thing, oldest first."""
+    cur = conn.cursor(row_factory=class_row(Event))
+    await cur.execute(SQL["life"], {"organisation": organisation, "subject": subject, "after": after, "limit": limit})
+    return await cur.fetchall()
+
+
 async def organisations(conn: Conn) -> list[tuple[UUID, str]]:
     """Everybody who has an audit: id and slug."""
     return [(id_, slug) for id_, slug in await (await conn.execute(SQL["organisations"])).fetchall()]

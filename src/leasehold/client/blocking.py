@@ -2,18 +2,23 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
 from functools import wraps
+from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import httpx
 
 from leasehold import __version__
-from leasehold.client import calls, holding, seed_calls, transport, wishes
+from leasehold.client import calls, captures, holding, seed_calls, transport, wishes
 from leasehold.client.calls import Call
+from leasehold.client.fetching import Fetching, document_of
 from leasehold.client.holding import HeldAccount, Holding
 from leasehold.client.keeper import Keeper
-from leasehold.client.models import Account, Grant, Lease, Page, Seed, Site
+from leasehold.client.models import Account, Capture, Grant, Lease, Page, Seed, Site
 from leasehold.client.problems import ProblemError
 from leasehold.client.wishes import Asking, Owner, Wish
 
@@ -138,6 +143,53 @@ class Leases(_Resource):
         return _every(lambda cursor: self.page(kind=kind, site=site, owner=owner, limit=500, cursor=cursor))
 
 
+class Captures(_Resource):
+    """What visits brought home."""
+
+    upload = _sent(captures.upload_capture)
+    get = _sent(captures.get_capture)
+    page = _sent(captures.list_captures)
+    audit = _sent(captures.capture_audit)
+    acquire = _sent(captures.acquire_captures)
+    release = _sent(calls.release)
+    requeue = _sent(captures.requeue_capture)
+    delete = _sent(captures.delete_capture)
+
+    def all(
+        self,
+        *,
+        site: str | None = None,
+        state: str | None = None,
+        since: datetime | None = None,
+        url: str | None = None,
+    ) -> Iterator[Capture]:
+        """Every capture that fits, page after page."""
+        return _every(lambda cursor: self.page(site=site, state=state, since=since, url=url, limit=500, cursor=cursor))
+
+    def download(self, capture_id: str, name: str, to: str | PathLike[str]) -> Path:
+        """Fetch a file of a capture to a path, going on where an earlier attempt was cut off; its hash is checked."""
+        with Fetching(self.get(capture_id), name, Path(to)) as fetching:
+            while not fetching.is_whole:
+                time.sleep(self._fetch_some(fetching))
+            return fetching.end()
+
+    def _fetch_some(self, fetching: Fetching) -> float:
+        """Fetch as much as comes; returns how long to wait before asking for more."""
+        try:
+            with self._client.stream(fetching.request) as answer:
+                if answer.is_success:
+                    fetching.begin(answer.status_code)
+                    for piece in answer.iter_bytes():
+                        fetching.write(piece)
+                    return 0.0
+                answer.read()
+                if refusal := fetching.refusal(answer.status_code, document_of(answer)):
+                    raise refusal
+        except httpx.TransportError as error:
+            return fetching.pause_after(error)
+        return fetching.pause_after(None)
+
+
 class Block(Generic[H]):
     """Holds accounts from `with` to its end, which raises LeaseLost if they were lost meanwhile."""
 
@@ -200,20 +252,25 @@ class Leasehold:
         self.accounts = Accounts(self)
         self.seeds = Seeds(self)
         self.leases = Leases(self)
+        self.captures = Captures(self)
 
     def send(self, call: Call[T]) -> T:
         """Send a call, again where that is harmless, and read its answer."""
-        request = transport.request_for(call, self._http.timeout)
-        for pause_s in transport.pauses(call):
-            try:
-                answer = self._http.request(**request)
-            except httpx.TransportError:
-                time.sleep(pause_s)
-                continue
-            if not transport.is_worth_another(answer):
-                return transport.read(call, answer)
-            time.sleep(transport.asked_pause(answer, pause_s))
-        return transport.read(call, self._http.request(**request))
+        with transport.prepared(call, self._http.timeout) as request:
+            for pause_s in transport.pauses(call):
+                try:
+                    answer = self._http.request(**request)
+                except httpx.TransportError:
+                    time.sleep(pause_s)
+                    continue
+                if not transport.is_worth_another(answer):
+                    return transport.read(call, answer)
+                time.sleep(transport.asked_pause(answer, pause_s))
+            return transport.read(call, self._http.request(**request))
+
+    def stream(self, request: Mapping[str, Any]) -> AbstractContextManager[httpx.Response]:
+        """Send a request whose answer is read as it arrives."""
+        return self._http.stream(**request)
 
     def _begin(self, wish: Wish) -> Holding:
         """Ask until there is something, and begin to keep it."""

@@ -29,6 +29,19 @@ Span = float | timedelta  # a length of time: seconds, or a timedelta
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """A part of a body that has several: bytes, a path to them, or something to read them from."""
+
+    name: str | None
+    source: Any = field(repr=False)
+    content_type: str | None = None
+
+    @property
+    def is_repeatable(self) -> bool:
+        return not hasattr(self.source, "read") or self.source.seekable()
+
+
+@dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
     """One request, and how to read its answer."""
 
@@ -41,9 +54,12 @@ class Call(Generic[T]):
     harmless: bool = False  # to repeat, without a key, although it is no GET
     text: tuple[str, str] | None = field(default=None, repr=False)  # a body that is no JSON, after its content type
     held_s: float = 0.0  # how long the server may keep us waiting on purpose
+    parts: Sequence[tuple[str, Content]] = ()  # a body of several parts
 
     @property
     def is_repeatable(self) -> bool:
+        if not all(content.is_repeatable for _, content in self.parts):
+            return False
         return self.key is not None or self.harmless or self.method == "GET"
 
 

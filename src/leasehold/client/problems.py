@@ -144,6 +144,30 @@ class PoolsMoving(ProblemError):
     """Accounts are on their way to another store; nothing is granted meanwhile."""
 
 
+class CaptureUnknown(ProblemError):
+    """No capture of your organisation has this id, or it has no file of this name."""
+
+
+class CaptureInUse(ProblemError):
+    """A consumer has claimed the capture right now."""
+
+
+class CaptureNotAside(ProblemError):
+    """Only a stuck or rejected capture can be put back; `members["state"]` says what this one is."""
+
+
+class RangeRefused(ProblemError):
+    """The file has no such bytes; `members["size"]` says how many it has."""
+
+
+class StorageFull(ProblemError):
+    """The server has no room for these bytes; nothing of the upload was kept."""
+
+
+class DownloadDamaged(Exception):
+    """What came over the wire, or lies on the server's disk, is not what was captured."""
+
+
 class NothingFree(Exception):
     """Nothing was free in time. Not a refusal: `waiting` says why, and when to ask again."""
 

@@ -2,11 +2,14 @@
 
 import random
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
 
-from leasehold.client.calls import Call
+from leasehold.client.calls import Call, Content
 from leasehold.client.problems import problem_from
 
 T = TypeVar("T")
@@ -18,8 +21,25 @@ _LONGEST_PAUSE_S = 5.0
 BUSY = frozenset({429, 502, 503, 504})
 
 
+@contextmanager
+def prepared(call: Call[Any], timeout: httpx.Timeout) -> Iterator[dict[str, Any]]:
+    """What httpx is asked to send; the same for every attempt, key included. Files stay open until the last of them."""
+    with ExitStack() as opened:
+        request = request_for(call, timeout)
+        if call.parts:
+            del request["json"]
+            request["files"] = [(name, _part(content, opened)) for name, content in call.parts]
+        yield request
+
+
+def _part(content: Content, opened: ExitStack) -> tuple[Any, ...]:
+    source = content.source
+    if isinstance(source, str | PathLike):
+        source = opened.enter_context(Path(source).open("rb"))  # noqa: SIM115 (the stack closes it)
+    return (content.name, source) if content.content_type is None else (content.name, source, content.content_type)
+
+
 def request_for(call: Call[Any], timeout: httpx.Timeout) -> dict[str, Any]:
-    """What httpx is asked to send; the same for every attempt, key included."""
     headers = {"Idempotency-Key": call.key} if call.key else {}
     request: dict[str, Any] = {"method": call.method, "url": call.path, "params": call.params}
     if call.text is None:
@@ -38,7 +58,12 @@ def _patient(timeout: httpx.Timeout, held_s: float) -> httpx.Timeout:
 def pauses(call: Call[Any]) -> Iterator[float]:
     """How long to wait before each further attempt; none for a call that must not be sent twice."""
     for attempt in range(ATTEMPTS - 1 if call.is_repeatable else 0):
-        yield min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311
+        yield pause_after(attempt)
+
+
+def pause_after(failures: int) -> float:
+    """How long to wait after so many in a row."""
+    return float(min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**failures)) * random.uniform(0.5, 1.0)  # noqa: S311
 
 
 def is_worth_another(answer: httpx.Response) -> bool:

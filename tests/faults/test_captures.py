@@ -1,0 +1,15 @@
+"""The smoke run: the server is killed in the middle of uploads, again and again, and nothing acknowledged is lost."""
+
+from tests.faults.captures import Plan, torture
+from tests.parts.process import Place
+
+SEED = 20_262
+
+
+def test_what_was_acknowledged_is_there_after_every_kill(here: Place) -> None:
+    told = torture(Plan(SEED, kills=8), here)
+
+    assert not told.faults, "\n".join(told.faults)
+    assert len(told.acknowledged) > 50
+    assert told.cut_off > 0
+    assert told.repeats > 0
