@@ -199,6 +199,100 @@ CREATE TABLE public.audit_seal (
 
 ALTER TABLE ONLY public.audit_seal FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.blob (
+    organisation uuid NOT NULL,
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    in_use boolean DEFAULT false NOT NULL,
+    claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT blob_sha256_check CHECK ((length(sha256) = 32)),
+    CONSTRAINT blob_size_check CHECK ((size >= 0))
+);
+
+ALTER TABLE ONLY public.blob FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.capture (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    site text NOT NULL,
+    url text NOT NULL,
+    sub text,
+    rest text,
+    captured_at timestamp with time zone NOT NULL,
+    received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seed uuid,
+    account uuid,
+    job_id text,
+    source_lease uuid,
+    late boolean NOT NULL,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    size bigint NOT NULL,
+    standing text DEFAULT 'received'::text NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    reason text,
+    fence bigint DEFAULT 0 NOT NULL,
+    lease uuid,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT capture_check CHECK (((sub IS NULL) = (rest IS NULL))),
+    CONSTRAINT capture_check1 CHECK (((lease IS NULL) OR (standing = 'received'::text))),
+    CONSTRAINT capture_standing_check CHECK ((standing = ANY (ARRAY['received'::text, 'delivered'::text, 'rejected'::text, 'stuck'::text])))
+)
+WITH (fillfactor='85');
+
+ALTER TABLE ONLY public.capture FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.capture_file (
+    capture uuid NOT NULL,
+    organisation uuid NOT NULL,
+    place integer NOT NULL,
+    name text NOT NULL,
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    content_type text NOT NULL,
+    deduplicated boolean NOT NULL
+);
+
+ALTER TABLE ONLY public.capture_file FORCE ROW LEVEL SECURITY;
+
+CREATE VIEW public.capture_now WITH (security_invoker='true') AS
+ SELECT c.organisation,
+    c.id,
+    c.site,
+    c.url,
+    c.sub,
+    c.rest,
+    c.captured_at,
+    c.received_at,
+    c.seed,
+    c.account,
+    c.job_id,
+    c.source_lease,
+    c.late,
+    c.labels,
+    c.size,
+    c.updated_at,
+        CASE
+            WHEN (l.expires_at > clock_timestamp()) THEN 'claimed'::text
+            WHEN ((l.id IS NOT NULL) AND ((c.failures + 1) >= 5)) THEN 'stuck'::text
+            ELSE c.standing
+        END AS state,
+    (c.failures + (((l.expires_at <= clock_timestamp()) IS TRUE))::integer) AS failures,
+    c.reason,
+        CASE
+            WHEN (l.expires_at > clock_timestamp()) THEN l.owner
+            ELSE NULL::text
+        END AS holder,
+        CASE
+            WHEN (l.expires_at > clock_timestamp()) THEN l.id
+            ELSE NULL::uuid
+        END AS lease_id,
+        CASE
+            WHEN (l.expires_at > clock_timestamp()) THEN l.expires_at
+            ELSE NULL::timestamp with time zone
+        END AS expires_at
+   FROM (public.capture c
+     LEFT JOIN public.lease l ON ((l.id = c.lease)));
+
 CREATE TABLE public.idempotency_key (
     organisation uuid NOT NULL,
     token uuid NOT NULL,
@@ -493,6 +587,15 @@ ALTER TABLE ONLY public.audit_event
 ALTER TABLE ONLY public.audit_seal
     ADD CONSTRAINT audit_seal_pkey PRIMARY KEY (organisation, seq);
 
+ALTER TABLE ONLY public.blob
+    ADD CONSTRAINT blob_pkey PRIMARY KEY (organisation, sha256);
+
+ALTER TABLE ONLY public.capture_file
+    ADD CONSTRAINT capture_file_pkey PRIMARY KEY (capture, name);
+
+ALTER TABLE ONLY public.capture
+    ADD CONSTRAINT capture_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organisation, token, route, key);
 
@@ -567,6 +670,24 @@ CREATE INDEX audit_event_of_organisation ON public.audit_event USING btree (orga
 
 CREATE INDEX audit_event_of_subject ON public.audit_event USING btree (organisation, subject, id);
 
+CREATE INDEX blob_unused ON public.blob USING btree (organisation, claimed_at) WHERE (NOT in_use);
+
+CREATE INDEX capture_by_time ON public.capture USING btree (organisation, received_at, id);
+
+CREATE INDEX capture_claimed ON public.capture USING btree (organisation, lease) WHERE (lease IS NOT NULL);
+
+CREATE INDEX capture_file_of_blob ON public.capture_file USING btree (organisation, sha256);
+
+CREATE INDEX capture_of_site ON public.capture USING btree (organisation, site, received_at, id);
+
+CREATE INDEX capture_of_url ON public.capture USING btree (organisation, site, hashtextextended(rest, (0)::bigint)) WHERE (rest IS NOT NULL);
+
+CREATE INDEX capture_standing ON public.capture USING btree (organisation, standing);
+
+CREATE INDEX capture_waiting ON public.capture USING btree (organisation, received_at, id) WHERE ((standing = 'received'::text) AND (lease IS NULL));
+
+CREATE INDEX capture_waiting_at_site ON public.capture USING btree (organisation, site, received_at, id) WHERE ((standing = 'received'::text) AND (lease IS NULL));
+
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (at);
 
 CREATE INDEX lease_end_lost ON public.lease_end USING btree (organisation, owner, ended_at) WHERE (how <> 'released'::text);
@@ -624,6 +745,15 @@ ALTER TABLE ONLY public.account_secret
 ALTER TABLE ONLY public.audit_seal
     ADD CONSTRAINT audit_seal_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
 
+ALTER TABLE ONLY public.capture_file
+    ADD CONSTRAINT capture_file_capture_fkey FOREIGN KEY (capture) REFERENCES public.capture(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.capture_file
+    ADD CONSTRAINT capture_file_organisation_sha256_fkey FOREIGN KEY (organisation, sha256) REFERENCES public.blob(organisation, sha256);
+
+ALTER TABLE ONLY public.capture
+    ADD CONSTRAINT capture_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
+
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
 
@@ -675,6 +805,12 @@ ALTER TABLE public.audit_event ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seal ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.blob ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.capture ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.capture_file ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_key ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lease ENABLE ROW LEVEL SECURITY;
@@ -694,6 +830,12 @@ CREATE POLICY own ON public.account_secret TO leasehold_app USING ((organisation
 CREATE POLICY own ON public.audit_event TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.audit_seal TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.blob TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.capture TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.capture_file TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.idempotency_key TO leasehold_app USING ((organisation = public.current_organisation()));
 
@@ -752,6 +894,14 @@ GRANT SELECT ON TABLE public.account_now TO leasehold_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account_secret TO leasehold_app;
 
 GRANT SELECT,INSERT ON TABLE public.audit_seal TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.blob TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capture TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.capture_file TO leasehold_app;
+
+GRANT SELECT ON TABLE public.capture_now TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_key TO leasehold_app;
 GRANT SELECT,DELETE ON TABLE public.idempotency_key TO leasehold_system;

@@ -33,6 +33,8 @@ from leasehold.captures import count as count_captures
 from leasehold.captures import make as make_blobs
 from leasehold.captures.router import UPLOAD
 from leasehold.captures.router import routes as capture_routes
+from leasehold.checkout import Checkout
+from leasehold.checkout.router import routes as checkout_routes
 from leasehold.db import Conn, Database, RollBack
 from leasehold.door import insist
 from leasehold.edge import Edge
@@ -94,22 +96,19 @@ def build(
         for room in rooms:
             room.freed(organisation, [slug])
 
-    dependents = {"accounts": accounts.count, "seeds": count_seeds, "sessions": drawer.count}
+    dependents = {
+        "accounts": accounts.count,
+        "captures": count_captures,
+        "seeds": count_seeds,
+        "sessions": drawer.count,
+    }
     sites = Sites(db, dependents, [accounts.explain, explain_seeds], call)
     seeds = Seeds(db, sites, metrics, settings.lease_max_age_seconds)
-    rooms: list[WaitingRoom[Any]] = [counter.room, seeds.room]
-    ear = Ear(db, rooms)
-
-    sites = Sites(
-        db,
-        {"accounts": accounts.count, "captures": count_captures},
-        [accounts.explain],
-        lambda whose, slug: accounts.room.freed(whose, [slug]),
-    )
+    sessions = Sessions(vault, drawer, accounts, sites)
     blobs = make_blobs(settings.blob_url.get_secret_value(), settings.data_dir)
     handoff = Handoff(db, metrics, settings.lease_max_age_seconds)
     captures = Captures(db, blobs, limits(settings), metrics, handoff, Sources(sites.registry, accounts.is_live))
-    rooms: list[WaitingRoom[Any]] = [accounts.room, handoff.counter.room]
+    rooms: list[WaitingRoom[Any]] = [counter.room, seeds.room, handoff.counter.room]
     ear = Ear(db, rooms)
 
     async def sweep_keys() -> None:
@@ -125,6 +124,7 @@ def build(
         await seeds.reap(everybody)
         await accounts.reap(everybody)
         await handoff.reap(everybody)
+        await sessions.sweep(everybody)
 
     async def tick() -> None:
         for room in rooms:
@@ -191,12 +191,14 @@ def build(
         {Kind.ACCOUNT: AccountHolder(accounts), Kind.SEED: seeds.leases, Kind.CAPTURE: handoff.leases}
     )
     app.state.sites = sites
-    app.state.sessions = Sessions(vault, drawer, accounts, sites)
+    app.state.sessions = sessions
+    app.state.checkout = Checkout(accounts, sessions, seeds)
     app.state.captures = captures
     # Looked through in this order for every request: what is called most comes first.
     routers = (
         lease_routes,
         account_routes,
+        checkout_routes,
         session_routes,
         seed_routes,
         capture_routes,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from leasehold.accounts import outlook
 from leasehold.accounts.machine import Breaker, Rules, State
-from leasehold.accounts.models import Ground, Outlook, Waiting, Wish
+from leasehold.accounts.models import Ground, Outlook, Wish
+from leasehold.leases import Waiting
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ACTIVE, USING, COOLING, INACTIVE, BLOCKED = State

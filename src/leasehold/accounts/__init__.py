@@ -1,10 +1,10 @@
 """Front door of accounts: logins at sites, handed out on leases."""
 
-from leasehold.accounts.answers import AccountId
+from leasehold.accounts.answers import AccountId, GrantOut, SessionOut, granted
 from leasehold.accounts.books import Books, MongoBooks, postgres_books
 from leasehold.accounts.counter import AccountCounter
 from leasehold.accounts.holder import AccountHolder
-from leasehold.accounts.models import AnySlip
+from leasehold.accounts.models import AnySlip, Offer
 from leasehold.accounts.mongo import MongoPool
 from leasehold.accounts.mongo_shelf import MongoAddressInvalid, MongoShelf, connect, missing_indexes, reachable
 from leasehold.accounts.moving import MoveFailed, Place, Sum, move, purge
@@ -17,7 +17,7 @@ from leasehold.accounts.postgres import PostgresPool
 from leasehold.accounts.problems import AccountUnknown, PoolsMoving
 from leasehold.accounts.records import unknown_account
 from leasehold.accounts.safes import MongoSafe, PostgresSafe, SecretsDamaged, at_rest
-from leasehold.accounts.service import Accounts
+from leasehold.accounts.service import Accounts, Wanted
 
 __all__ = [
     "PREFIX",
@@ -28,6 +28,7 @@ __all__ = [
     "Accounts",
     "AnySlip",
     "Books",
+    "GrantOut",
     "MongoAddressInvalid",
     "MongoBooks",
     "MongoPlace",
@@ -35,6 +36,7 @@ __all__ = [
     "MongoSafe",
     "MongoShelf",
     "MoveFailed",
+    "Offer",
     "Place",
     "Pool",
     "PoolsMoving",
@@ -42,11 +44,14 @@ __all__ = [
     "PostgresPool",
     "PostgresSafe",
     "SecretsDamaged",
+    "SessionOut",
     "Store",
     "Sum",
+    "Wanted",
     "WrongStore",
     "at_rest",
     "connect",
+    "granted",
     "in_force",
     "kept_as",
     "missing_indexes",

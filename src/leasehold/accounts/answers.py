@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field, PlainSerializer
 
 from leasehold.accounts.machine import Outcome, Standing, State
-from leasehold.accounts.models import Account, Offer
+from leasehold.accounts.models import Account, Grant, Offer
 from leasehold.accounts.notes import PREFIX
 from leasehold.ids import show
 from leasehold.leases import How, LeaseId, LeaseOut, WaitingOut, shown
@@ -77,16 +77,14 @@ class PastLeaseOut(Answer):
 def offered(offer: Offer, sessions: Mapping[UUID, Any] | None = None) -> OfferOut:
     """An offer as it is answered, with the sessions that go along, by lease."""
     along = {lease: SessionOut.model_validate(given) for lease, given in (sessions or {}).items()}
-    grants = [
-        GrantOut.model_construct(
-            **dict(shown(grant.lease)),
-            account=_granted(grant.account, dict(secret)),
-            session=along.get(grant.lease.id),
-        )
-        for grant, secret in offer.grants
-    ]
+    grants = [granted(grant, secret, along.get(grant.lease.id)) for grant, secret in offer.grants]
     waiting = WaitingOut.model_validate(offer.waiting) if offer.waiting else None
     return OfferOut.model_construct(leases=grants, waiting=waiting)
+
+
+def granted(grant: Grant, secret: Mapping[str, Any], session: SessionOut | None = None) -> GrantOut:
+    account = _granted(grant.account, dict(secret))
+    return GrantOut.model_construct(**dict(shown(grant.lease)), account=account, session=session)
 
 
 def _granted(account: Account, secret: dict[str, Any]) -> GrantedAccount:

@@ -10,7 +10,7 @@ from uuid import UUID
 from leasehold.accounts.machine import BREAKER, Breaker, Rules, Standing, State
 from leasehold.caller import Caller
 from leasehold.idempotency import Once
-from leasehold.leases import How, Lease, Report
+from leasehold.leases import How, Lease, Report, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Ask:
     labels: Mapping[str, str]
     account: UUID | None
     job_id: str | None
-    wait_seconds: int
+    wait_seconds: float
     once: Once | None
     future: asyncio.Future[Any]
     # Until when it waits, by the loop's own clock.
@@ -261,17 +261,6 @@ class Outlook:
     def usable(self) -> int:
         """Those that are free now or will be."""
         return sum(self.counts.get(state, 0) for state in (State.ACTIVE, State.USING, State.COOLING))
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Why an acquire brought nothing, and when to ask again."""
-
-    reason: str
-    detail: str
-    next_available_at: datetime | None
-    retry_after_seconds: int
-    counts: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from leasehold.accounts.machine import State
-from leasehold.accounts.models import Ground, Outlook, Waiting, Wish
+from leasehold.accounts.models import Ground, Outlook, Wish
+from leasehold.leases import Waiting
 
 # When nothing tells how long, ask again after this; and never sooner or later than within these.
 _UNKNOWN_S = 30

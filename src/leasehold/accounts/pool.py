@@ -18,13 +18,12 @@ from leasehold.accounts.models import (
     Outlook,
     Renewal,
     SealedSecret,
-    Waiting,
     Wish,
 )
 from leasehold.caller import Caller
 from leasehold.db import Conn
 from leasehold.idempotency import Once
-from leasehold.leases import Beaten, Ended, Lease, LeaseFilter
+from leasehold.leases import Beaten, Ended, Lease, LeaseFilter, Waiting
 from leasehold.problems import Problem
 
 

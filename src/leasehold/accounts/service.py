@@ -42,7 +42,7 @@ class Wanted:
     site: str
     owner: str
     ttl_seconds: int
-    wait_seconds: int
+    wait_seconds: float
     priority: int
     count: int
     labels: Mapping[str, str]

@@ -24,7 +24,7 @@ class Wanted:
     site: str | None = None
     limit: int = 1
     ttl_seconds: int = 120
-    wait_seconds: int = 0
+    wait_seconds: float = 0
     priority: int = 4
     job_id: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)

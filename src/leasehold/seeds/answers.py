@@ -60,10 +60,14 @@ class HistogramOut(Answer):
     hours: list[int] = Field(description="How many fall due within the first hour from now, the second, and so on.")
 
 
-def offered(offer: Offer[Seed]) -> SeedOfferOut:
-    grants = [
+def granted_seeds(offer: Offer[Seed]) -> list[SeedGrantOut]:
+    return [
         SeedGrantOut.model_construct(**dict(shown(grant.lease)), seed=SeedOut.model_validate(grant.resource))
         for grant in offer.grants
     ]
+
+
+def offered(offer: Offer[Seed]) -> SeedOfferOut:
+    grants = granted_seeds(offer)
     waiting = WaitingOut.model_validate(offer.waiting) if offer.waiting else None
     return SeedOfferOut.model_construct(leases=grants, waiting=waiting)

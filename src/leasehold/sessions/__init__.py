@@ -50,6 +50,7 @@ from leasehold.sessions.merge import (
 from leasehold.sessions.mongo import MongoDrawer
 from leasehold.sessions.moving import MongoShelf, PostgresShelf, Shelf, carry
 from leasehold.sessions.postgres import PostgresDrawer
+from leasehold.sessions.problems import SessionNotLoadable
 from leasehold.sessions.projection import BOUND_TO_DOMAIN, Placement, Projection, project
 from leasehold.sessions.receiving import Envelope, Policy, Received, receive, replace, roll_back
 from leasehold.sessions.report import Report
@@ -85,6 +86,7 @@ __all__ = [
     "Rejection",
     "Report",
     "Rules",
+    "SessionNotLoadable",
     "Sessions",
     "Shelf",
     "Source",

@@ -160,6 +160,11 @@ class Sessions:
         await self._accounts.insist(caller)
         return await self.drawer.page(caller.organisation, site, after, limit)
 
+    async def sweep(self, organisations: Sequence[UUID]) -> None:
+        """Forget what leases started from that are over."""
+        for organisation in organisations:
+            await self.drawer.sweep(organisation)
+
     async def _look(self, caller: Caller, account: UUID, lease: UUID | None) -> Look:
         """The session as it is, for somebody who may touch it."""
         await self._accounts.insist(caller)

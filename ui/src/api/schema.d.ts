@@ -284,6 +284,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/checkout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Out
+         * @description Take an account with its session and due seeds of one site, all or nothing. Also needs `seeds.use` and
+         *     `sessions.use`.
+         */
+        post: operations["check_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/sessions/{account_id}": {
         parameters: {
             query?: never;
@@ -552,6 +573,139 @@ export interface paths {
          * @description Change a seed. `next_due_at: now` has it visited at once; `enabled: true` brings back one that was gone.
          */
         patch: operations["change_seed"];
+        trace?: never;
+    };
+    "/v2/captures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Captures
+         * @description Captures, newest first.
+         */
+        get: operations["list_captures"];
+        put?: never;
+        /**
+         * Upload Capture
+         * @description Hand in what a visit brought home: `meta` and 1 to 20 files.
+         *
+         *     It is stored whole or not at all, and durable before the answer. A capture whose lease has ended meanwhile is taken
+         *     all the same, and marked `late`.
+         */
+        post: operations["upload_capture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/acquire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acquire Captures
+         * @description Claim captures that wait for a consumer, oldest first. When there are none the answer is empty and says why.
+         *
+         *     Give each back with `ok` (delivered), `failed` (somebody gets it again, five times, then it is stuck) or `rejected`.
+         */
+        post: operations["acquire_captures"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/{capture_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Capture
+         * @description One capture with the list of its files.
+         */
+        get: operations["get_capture"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Capture
+         * @description Remove a capture. Bytes that other captures have, too, stay; what happened to it stays in the audit.
+         */
+        delete: operations["delete_capture"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/{capture_id}/files/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Capture File
+         * @description The bytes of a file, always as an attachment. `ETag` is its SHA-256; `Range` takes one range.
+         */
+        get: operations["get_capture_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/{capture_id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Capture Audit
+         * @description Every event of its life, oldest first; also of a capture that was removed.
+         */
+        get: operations["get_capture_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/captures/{capture_id}/requeue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Requeue Capture
+         * @description Put a stuck or rejected capture back among those that wait for a consumer.
+         */
+        post: operations["requeue_capture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v2/sites": {
@@ -1070,6 +1224,225 @@ export interface components {
             /** Status */
             status: string;
         };
+        /** CaptureAcquireIn */
+        CaptureAcquireIn: {
+            /**
+             * Owner
+             * @description Who claims them, as the consumer calls itself.
+             */
+            owner: string;
+            /**
+             * Site
+             * @description Of this site alone.
+             */
+            site?: string | null;
+            /**
+             * Limit
+             * @description How many at the most.
+             * @default 1
+             */
+            limit?: number;
+            /**
+             * Ttl Seconds
+             * @description How long a claim lives without a heartbeat.
+             * @default 120
+             */
+            ttl_seconds?: number;
+            /**
+             * Wait Seconds
+             * @description How long to wait for something to arrive.
+             * @default 0
+             */
+            wait_seconds?: number;
+            /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Job Id
+             * @description The job it is for; the lease ends with it.
+             */
+            job_id?: string | null;
+        };
+        /** CaptureGrantOut */
+        CaptureGrantOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** Resource Id */
+            resource_id: string;
+            /** Site */
+            site: string | null;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            capture: components["schemas"]["CaptureOut"];
+        };
+        /** CaptureOfferOut */
+        CaptureOfferOut: {
+            /** Leases */
+            leases: components["schemas"]["CaptureGrantOut"][];
+            /** @description Why there are none; null when there are. */
+            waiting: components["schemas"]["WaitingOut"] | null;
+        };
+        /** CaptureOut */
+        CaptureOut: {
+            /** Id */
+            id: string;
+            /** Site */
+            site: string;
+            /**
+             * Url
+             * @description As it was fetched; a move of the site does not change it.
+             */
+            url: string;
+            /** @description The URL as the site knew it when it was captured; null when it was not the site's then. */
+            reference: components["schemas"]["ReferenceOut"] | null;
+            /**
+             * Captured At
+             * Format: date-time
+             */
+            captured_at: string;
+            /**
+             * Received At
+             * Format: date-time
+             */
+            received_at: string;
+            /** Seed Id */
+            seed_id: string | null;
+            /** Account Id */
+            account_id: string | null;
+            /** Job Id */
+            job_id: string | null;
+            /**
+             * Source Lease Id
+             * @description The lease it was collected under.
+             */
+            source_lease_id: string | null;
+            /** Late */
+            late: boolean;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            state: components["schemas"]["CaptureState"];
+            /**
+             * Failures
+             * @description Hand-offs that failed or ran out; at 5 it is stuck.
+             */
+            failures: number;
+            /**
+             * Reason
+             * @description What the consumer said that set it aside.
+             */
+            reason: string | null;
+            /**
+             * Holder
+             * @description Who has claimed it right now.
+             */
+            holder: string | null;
+            /**
+             * Lease Id
+             * @description The lease it is claimed on right now.
+             */
+            lease_id: string | null;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Size
+             * @description Bytes of all its files.
+             */
+            size: number;
+            /** Files */
+            files: components["schemas"]["FileOut"][];
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * CaptureState
+         * @description What a capture is, to those who ask.
+         * @enum {string}
+         */
+        CaptureState: "received" | "claimed" | "delivered" | "rejected" | "stuck";
+        /** CheckoutIn */
+        CheckoutIn: {
+            /** Site */
+            site: string;
+            /**
+             * Owner
+             * @description Who holds the leases, as their holder calls itself.
+             */
+            owner: string;
+            /**
+             * Seeds
+             * @description How many seeds at the most; at least one, or nothing at all.
+             * @default 1
+             */
+            seeds?: number;
+            /**
+             * Ttl Seconds
+             * @description How long the leases live without a heartbeat.
+             * @default 120
+             */
+            ttl_seconds?: number;
+            /**
+             * Wait Seconds
+             * @description How long to wait until all of it is there.
+             * @default 0
+             */
+            wait_seconds?: number;
+            /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Labels
+             * @description Only an account that carries all of these.
+             * @default {}
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Job Id
+             * @description The job it is for; the leases end with it.
+             */
+            job_id?: string | null;
+        };
+        /** CheckoutOut */
+        CheckoutOut: {
+            /** @description The lease on an account, with the account and its secret. */
+            account: components["schemas"]["GrantOut"] | null;
+            /** @description The account's browser session; null when it has none. */
+            session: components["schemas"]["leasehold__accounts__answers__SessionOut"] | null;
+            /**
+             * Seeds
+             * @description Leases on due seeds, each with its seed.
+             */
+            seeds: components["schemas"]["SeedGrantOut"][];
+            /** @description Why there is nothing; null when there is. */
+            waiting: components["schemas"]["WaitingOut"] | null;
+        };
         /** CountsOut */
         CountsOut: {
             /**
@@ -1176,6 +1549,25 @@ export interface components {
             holders: string[];
             /** Next Available At */
             next_available_at: string | null;
+        };
+        /** FileOut */
+        FileOut: {
+            /** Name */
+            name: string;
+            /** Sha256 */
+            sha256: string;
+            /** Size */
+            size: number;
+            /**
+             * Content Type
+             * @description What its sender said it is. It is never served as something a browser runs.
+             */
+            content_type: string;
+            /**
+             * Deduplicated
+             * @description The bytes were here already when it came.
+             */
+            deduplicated: boolean;
         };
         /** GrantOut */
         GrantOut: {
@@ -1349,6 +1741,33 @@ export interface components {
              * Format: date-time
              */
             expires_at: string;
+        };
+        /** LifeEventOut */
+        LifeEventOut: {
+            /** Id */
+            id: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Event
+             * @description `received`, `late`, `claimed`, `redelivered`, `delivered`, `rejected`, `stuck`, `requeued` or `deleted`.
+             */
+            event: string;
+            /** Actor */
+            actor: string | null;
+            /** Actor Name */
+            actor_name: string;
+            /** Action */
+            action: string;
+            /** Detail */
+            detail: {
+                [key: string]: unknown;
+            };
+            /** Request Id */
+            request_id: string | null;
         };
         /** MadeOut */
         MadeOut: {
@@ -1581,6 +2000,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[CaptureOut] */
+        Page_CaptureOut_: {
+            /** Items */
+            items: components["schemas"]["CaptureOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EntryOut] */
         Page_EntryOut_: {
             /** Items */
@@ -1599,6 +2025,13 @@ export interface components {
         Page_LeaseOut_: {
             /** Items */
             items: components["schemas"]["LeaseOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[LifeEventOut] */
+        Page_LifeEventOut_: {
+            /** Items */
+            items: components["schemas"]["LifeEventOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -1796,6 +2229,18 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** ReceiptOut */
+        ReceiptOut: {
+            /** Id */
+            id: string;
+            /** Files */
+            files: components["schemas"]["FileOut"][];
+            /**
+             * Late
+             * @description The lease it was collected under had ended when it arrived.
+             */
+            late: boolean;
+        };
         /** ReclaimIn */
         ReclaimIn: {
             /** Site */
@@ -1808,6 +2253,18 @@ export interface components {
              * @description Leases that had run out and were booked now.
              */
             reclaimed: number;
+        };
+        /**
+         * ReferenceOut
+         * @description A URL as its site knows it, whatever the site's address.
+         */
+        ReferenceOut: {
+            /** Site */
+            site: string;
+            /** Sub */
+            sub: string;
+            /** Rest */
+            rest: string;
         };
         /** ReleaseIn */
         ReleaseIn: {
@@ -1850,6 +2307,11 @@ export interface components {
             resource: {
                 [key: string]: unknown;
             };
+        };
+        /** RequeueIn */
+        RequeueIn: {
+            /** Reason */
+            reason?: string | null;
         };
         /** RevealOut */
         RevealOut: {
@@ -4152,6 +4614,123 @@ export interface operations {
             };
         };
     };
+    check_out: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckoutIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckoutOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Session does not load (`/problems/session-not-loadable`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Secrets sealed (`/problems/secrets-sealed`); Pools moving (`/problems/pools-moving`); Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     fetch_session: {
         parameters: {
             query?: {
@@ -5660,6 +6239,803 @@ export interface operations {
             };
             /** @description Seed unknown (`/problems/seed-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_captures: {
+        parameters: {
+            query?: {
+                site?: string | null;
+                state?: components["schemas"]["CaptureState"] | null;
+                /** @description Received then or later. */
+                since?: string | null;
+                /** @description Of this URL, also from before its site moved. */
+                url?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_CaptureOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upload_capture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * MetaIn
+                     * @description What the sender says of a capture.
+                     */
+                    meta: {
+                        /**
+                         * Site
+                         * @description The site's slug.
+                         */
+                        site: string;
+                        /**
+                         * Url
+                         * @description As it was fetched. Kept so for ever.
+                         */
+                        url: string;
+                        /**
+                         * Captured At
+                         * @description When it was fetched; when it arrived, if left out.
+                         */
+                        captured_at?: string | null;
+                        /**
+                         * Seed Id
+                         * @description The seed that led there.
+                         */
+                        seed_id?: string | null;
+                        /**
+                         * Account Id
+                         * @description The account it was collected with.
+                         */
+                        account_id?: string | null;
+                        /**
+                         * Job Id
+                         * @description The job it was collected for.
+                         */
+                        job_id?: string | null;
+                        /**
+                         * Lease Id
+                         * @description The lease it was collected under; one that has ended makes it `late`.
+                         */
+                        lease_id?: string | null;
+                        /**
+                         * Labels
+                         * @description Kept with it.
+                         * @default {}
+                         */
+                        labels?: {
+                            [key: string]: string;
+                        };
+                    };
+                    /** @description Parts of any name but `meta`. Their `filename` is the name of the file: 1 to 200 letters, digits, `.`, `_` and `-`, not beginning with a dot, each once. */
+                    file: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`); Lease unknown (`/problems/lease-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Storage full (`/problems/storage-full`) */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acquire_captures: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CaptureAcquireIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaptureOfferOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Site unknown (`/problems/site-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_capture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaptureOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_capture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture in use (`/problems/capture-in-use`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_capture_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+                /** @description The file's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The file is what `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Range refused (`/problems/range-refused`) */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_capture_audit: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_LifeEventOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requeue_capture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The capture's id. */
+                capture_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RequeueIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaptureOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture unknown (`/problems/capture-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Capture not aside (`/problems/capture-not-aside`) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
