@@ -126,6 +126,20 @@ async def test_the_same_upload_twice_is_one(browser: Browser) -> None:
     assert (first["version"], again["version"], again["set"]) == (1, 1, 0)
 
 
+async def test_the_base_that_a_repeat_is_told_is_still_what_its_context_holds(stage: Stage, browser: Browser) -> None:
+    await browser.save(state(cookie("sid", "s1"), cookie("a", "1"), cookie("b", "1")), base="fresh")
+    version, _ = await browser.load()
+    held = state(cookie("sid", "s2"), cookie("a", "1"), cookie("b", "1"))
+    await browser.save(held, base=version, upload_id="u1")
+    await stage.operator_saves(browser.account, state(cookie("extra", "x")))
+
+    again = await browser.save(held, base=version, upload_id="u1")
+    told = await browser.save(held, base=again["version"])
+
+    assert (told["deleted"], told["held"]) == (0, 0)
+    assert "extra" in values((await browser.load())[1])
+
+
 async def test_a_dry_run_tells_and_changes_nothing(browser: Browser) -> None:
     told = await browser.save(state(cookie("sid", "s1")), base="fresh", dry_run="true")
 

@@ -2,7 +2,10 @@
 
 from leasehold.client.asynchronous import AsyncLeasehold
 from leasehold.client.blocking import Leasehold
+from leasehold.client.blocking_browsing import BrowserSession, OpenSession
+from leasehold.client.browsing import AsyncBrowserSession, AsyncOpenSession
 from leasehold.client.holding import HeldAccount
+from leasehold.client.jars import jar_from, with_jar
 from leasehold.client.models import (
     Account,
     AccountCounts,
@@ -20,11 +23,18 @@ from leasehold.client.models import (
     PastLease,
     Policy,
     Rejected,
+    RejectedEntry,
     Released,
     Renewed,
     Rewritten,
     Session,
+    SessionEntry,
+    SessionFacts,
+    SessionState,
+    SessionVersion,
+    SessionWriter,
     Site,
+    UploadReport,
     Waiting,
 )
 from leasehold.client.problems import (
@@ -48,6 +58,9 @@ from leasehold.client.problems import (
     ProblemError,
     RequestTimeout,
     SecretsSealed,
+    SessionNotLoadable,
+    SessionTooLarge,
+    SessionUnknown,
     SiteExists,
     SiteInUse,
     SiteUnknown,
@@ -66,8 +79,11 @@ __all__ = [
     "AccountUnknown",
     "AddressRefused",
     "Affected",
+    "AsyncBrowserSession",
     "AsyncLeasehold",
+    "AsyncOpenSession",
     "BodyTooLarge",
+    "BrowserSession",
     "Explanation",
     "Grant",
     "GrantedAccount",
@@ -88,6 +104,7 @@ __all__ = [
     "Moved",
     "NotFound",
     "NothingFree",
+    "OpenSession",
     "Page",
     "PastLease",
     "PermissionDenied",
@@ -95,12 +112,21 @@ __all__ = [
     "PoolsMoving",
     "ProblemError",
     "Rejected",
+    "RejectedEntry",
     "Released",
     "Renewed",
     "RequestTimeout",
     "Rewritten",
     "SecretsSealed",
     "Session",
+    "SessionEntry",
+    "SessionFacts",
+    "SessionNotLoadable",
+    "SessionState",
+    "SessionTooLarge",
+    "SessionUnknown",
+    "SessionVersion",
+    "SessionWriter",
     "Site",
     "SiteExists",
     "SiteInUse",
@@ -108,6 +134,9 @@ __all__ = [
     "Unauthenticated",
     "Unavailable",
     "UnsupportedMediaType",
+    "UploadReport",
     "VersionRetired",
     "Waiting",
+    "jar_from",
+    "with_jar",
 ]

@@ -153,7 +153,7 @@ class GrantedAccount(Account):
     secret: dict[str, Any] = Field(repr=False)
 
 
-class Session(_Model):
+class SessionState(_Model):
     """The browser state of an account. It is as good as a password, and in no `repr`."""
 
     version: int
@@ -178,7 +178,7 @@ class Grant(Lease):
     """A lease on an account, with the account, its secret and, if it was asked for, its session."""
 
     account: GrantedAccount
-    session: Session | None = None
+    session: SessionState | None = None
 
 
 class PastLease(_Model):
@@ -240,6 +240,91 @@ class Imported(_Model):
     created: int
     updated: int
     rejected: list[Rejected]
+
+
+class RejectedEntry(_Model):
+    """An entry of a state that was left out or put right, by name, and why."""
+
+    slot: str
+    reason: str
+
+
+class UploadReport(_Model):
+    """What became of an upload: counts, and names; never a value."""
+
+    version: int
+    base: str
+    set: int
+    unchanged: int
+    deleted: int
+    expired: int
+    stale_echo: int
+    absent_kept: int
+    held: int
+    over_cap: int
+    rejected: list[RejectedEntry]
+    repaired: list[RejectedEntry]
+    names: dict[str, list[str]]
+
+
+class SessionWriter(_Model):
+    """Who made a version of a session, and how."""
+
+    how: str
+    by: str
+    upload_id: str
+    owner: str | None
+    lease_id: str | None
+    source: str | None
+    health: str | None
+    base: str | None
+
+
+class SessionFacts(_Model):
+    """What can be said of a session without showing any of it."""
+
+    version: int
+    updated_at: datetime
+    cookies: int
+    origins: int
+    local_storage: int
+    databases: int
+    files: int
+    bytes: int
+    has_auth: bool
+    auth_expires_at: datetime | None
+    held: list[str]
+    branches: list[str]
+    forked: list[str]
+    needs_exclusive: bool
+    heavy_hosts: list[str]
+    written: SessionWriter
+
+
+class Session(SessionFacts):
+    """The session of an account, as it is listed."""
+
+    account_id: str
+    site: str
+    username: str
+
+
+class SessionVersion(SessionFacts):
+    """One version of a session, and what the upload that made it did."""
+
+    counts: dict[str, Any]
+
+
+class SessionEntry(_Model):
+    """One cookie or stored key by name, and the upload that wrote it."""
+
+    slot: str
+    kind: str
+    is_marker: bool
+    upload_id: str
+    lease_id: str | None
+    source: str
+    written_at: datetime
 
 
 class Page(_Model, Generic[T]):

@@ -136,6 +136,18 @@ class PoolsMoving(ProblemError):
     """Accounts are on their way to another store; nothing is granted meanwhile."""
 
 
+class SessionUnknown(ProblemError):
+    """The account has no session, or none of this version."""
+
+
+class SessionNotLoadable(ProblemError):
+    """A browser could not load this session; `members["origin"]` names the origin that is too large."""
+
+
+class SessionTooLarge(ProblemError):
+    """With this upload the session would be larger than can be kept."""
+
+
 class NothingFree(Exception):
     """Nothing was free in time. Not a refusal: `waiting` says why, and when to ask again."""
 

@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import httpx
 
 from leasehold.client.calls import Call
 from leasehold.client.problems import problem_from
+from leasehold.client.tenure import clock
 
 T = TypeVar("T")
 
@@ -19,14 +21,20 @@ BUSY = frozenset({429, 502, 503, 504})
 
 
 def request_for(call: Call[Any], timeout: httpx.Timeout) -> dict[str, Any]:
-    """What httpx is asked to send; the same for every attempt, key included."""
-    headers = {"Idempotency-Key": call.key} if call.key else {}
-    request: dict[str, Any] = {"method": call.method, "url": call.path, "params": call.params}
+    """What httpx is asked to send; the same for every attempt, key included, but for when that is."""
+    headers = dict(call.headers) | ({"Idempotency-Key": call.key} if call.key else {})
+    params = {**(call.params or {}), "sent_at": stamp(clock())} if call.is_timed else call.params
+    request: dict[str, Any] = {"method": call.method, "url": call.path, "params": params}
     if call.text is None:
         request["json"] = call.body
     else:
         headers["Content-Type"], request["content"] = call.text
     return request | {"headers": headers, "timeout": _patient(timeout, call.held_s)}
+
+
+def stamp(moment_s: float) -> str:
+    """A moment of this machine's clock as the server reads times. It compares such moments with each other alone."""
+    return datetime.fromtimestamp(moment_s, UTC).isoformat()
 
 
 def _patient(timeout: httpx.Timeout, held_s: float) -> httpx.Timeout:
@@ -54,7 +62,8 @@ def asked_pause(answer: httpx.Response, otherwise: float) -> float:
 def read(call: Call[T], answer: httpx.Response) -> T:
     """The answer as the call reads it, or the exception for the refusal."""
     if answer.is_success:
-        return call.read(answer.json() if answer.content else None)
+        found = answer.json() if answer.content else None
+        return call.read((answer.headers.get("ETag", ""), found) if call.is_versioned else found)
     try:
         document = answer.json()
     except ValueError:
