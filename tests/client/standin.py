@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from leasehold.client.tenure import clock
 
@@ -50,6 +51,12 @@ class Heard:
     body: dict[str, Any]
     key: str | None
     at_s: float
+    method: str = "POST"
+    lease: str | None = None
+
+    @property
+    def query(self) -> dict[str, str]:
+        return dict(parse_qsl(urlsplit(self.path).query))
 
 
 @dataclass
@@ -61,6 +68,9 @@ class StandIn:
     on_acquire: list[Callable[[], Reply | None]] = field(default_factory=list)
     on_heartbeat: list[Callable[[], Reply | None]] = field(default_factory=list)
     on_release: list[Callable[[], Reply | None]] = field(default_factory=list)
+    on_upload: list[Callable[[], Reply | None]] = field(default_factory=list)
+    session: dict[str, Any] | None = None  # what is kept; its version grows with each upload
+    version: int = 3
     heard: list[Heard] = field(default_factory=list)
     # By our clock, until when the server itself counts each lease as live.
     live_until_s: dict[str, float] = field(default_factory=dict)
@@ -84,6 +94,14 @@ class StandIn:
     def outcomes(self) -> list[tuple[str, str | None]]:
         return [(heard.body["outcome"], heard.body.get("reason")) for heard in self.releases]
 
+    @property
+    def uploads(self) -> list[Heard]:
+        return [heard for heard in self.heard if heard.method == "PUT"]
+
+    @property
+    def fetches(self) -> list[Heard]:
+        return [heard for heard in self.heard if heard.method == "GET"]
+
     def hole(self) -> Reply | None:
         """Never answer."""
         self.closing.wait(60)
@@ -100,11 +118,23 @@ class StandIn:
         return act
 
     def answer(self, heard: Heard) -> Reply:
+        if heard.method == "GET":
+            return (200, self.session) if self.session else problem(404, "session-unknown")
+        if heard.method == "PUT":
+            return self._next(self.on_upload) or self._upload(heard)
         if heard.path.endswith("/acquire"):
             return self._acquire(heard)
         if heard.path.endswith("/heartbeat"):
             return self._next(self.on_heartbeat) or self._heartbeat(heard.path.split("/")[3])
         return self._next(self.on_release) or (200, {"released": True, "already_released": False, "resource": {}})
+
+    def _upload(self, heard: Heard) -> Reply:
+        self.version, self.session = self.version + 1, heard.body
+        counts = dict.fromkeys(
+            ("set", "unchanged", "deleted", "expired", "stale_echo", "absent_kept", "held", "over_cap"), 0
+        )
+        told = {"version": self.version, "base": heard.query["base"], "rejected": [], "repaired": [], "names": {}}
+        return 200, counts | told
 
     @staticmethod
     def _next(plan: list[Callable[[], Reply | None]]) -> Reply | None:
@@ -188,10 +218,17 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 10
     server: Any
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
+    def do_PUT(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         body = json.loads(raw) if raw else {}
-        heard = Heard(self.path, body, self.headers.get("Idempotency-Key"), time.monotonic())
+        key, lease = self.headers.get("Idempotency-Key"), self.headers.get("Leasehold-Lease")
+        heard = Heard(self.path, body, key, time.monotonic(), self.command, lease)
         self.server.standin.heard.append(heard)
         try:
             status, document = self.server.standin.answer(heard)
@@ -202,6 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self.send_response(status)
             self.send_header("Content-Length", str(len(answer)))
+            self.send_header("ETag", f'"{self.server.standin.version}"')
             self.end_headers()
             self.wfile.write(answer)
         except OSError:  # whoever asked has given up

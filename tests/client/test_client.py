@@ -154,7 +154,7 @@ def test_both_clients_offer_the_same_calls() -> None:
             if not name.startswith("_") and name != "all"
         }
 
-    for name in ("Sites", "Accounts", "Leases"):
+    for name in ("Sites", "Accounts", "Leases", "Sessions"):
         assert calls(getattr(blocking, name)) == calls(getattr(asynchronous, name))
     for name in ("account", "accounts_held"):
         assert inspect.signature(getattr(Leasehold, name)) == inspect.signature(getattr(AsyncLeasehold, name))
@@ -164,9 +164,18 @@ def test_the_models_are_those_of_the_api(home: House) -> None:
     schemas = home.app.openapi()["components"]["schemas"]
     pairs = {"Site": "SiteOut", "Mount": "MountOut", "Policy": "PolicyOut", "Moved": "MovedOut"}
     pairs |= {"Rewritten": "RewrittenOut", "Explanation": "ExplanationOut"}
-    pairs |= {"Account": "AccountOut", "GrantedAccount": "GrantedAccount", "Session": "SessionOut"}
+    pairs |= {"Account": "AccountOut", "GrantedAccount": "GrantedAccount"}
+    pairs |= {"SessionState": "leasehold__accounts__answers__SessionOut"}
+    pairs |= {"Session": "leasehold__sessions__answers__SessionOut", "SessionVersion": "VersionOut"}
+    pairs |= {"SessionEntry": "EntryOut", "SessionWriter": "MadeOut", "UploadReport": "TakenOut"}
+    pairs |= {"RejectedEntry": "leasehold__sessions__answers__RejectedOut"}
     pairs |= {"AccountStats": "StatsOut", "AccountCounts": "CountsOut", "Imported": "ImportOut"}
-    pairs |= {"Rejected": "RejectedOut", "Lease": "LeaseOut", "Grant": "GrantOut", "Grants": "OfferOut"}
+    pairs |= {
+        "Rejected": "leasehold__accounts__router__RejectedOut",
+        "Lease": "LeaseOut",
+        "Grant": "GrantOut",
+        "Grants": "OfferOut",
+    }
     pairs |= {"Waiting": "WaitingOut", "PastLease": "PastLeaseOut", "Released": "ReleaseOut"}
     pairs |= {"Renewed": "OwnerHeartbeatOut"}
 

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from tests.parts.chromium import program
 from tests.parts.house import House
 
 PAGE = (Path(__file__).parents[2] / "docs/sdk.md").read_text(encoding="utf-8")
@@ -13,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs/sdk.md").read_text(encoding="utf-8")
 
 async def test_the_examples_of_the_page_print_what_the_page_prints(home: House, address: str) -> None:
     examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", PAGE, re.DOTALL)
-    environment = os.environ | {"LEASEHOLD": address, "TOKEN": await home.token()}
+    environment = os.environ | {"LEASEHOLD": address, "TOKEN": await home.token(), "CHROMIUM": program()}
 
     assert len(examples) == PAGE.count("```python")
     for code, printed in examples:

@@ -126,6 +126,20 @@ async def test_the_same_upload_twice_is_one(browser: Browser) -> None:
     assert (first["version"], again["version"], again["set"]) == (1, 1, 0)
 
 
+async def test_the_base_that_a_repeat_is_told_is_still_what_its_context_holds(stage: Stage, browser: Browser) -> None:
+    await browser.save(state(cookie("sid", "s1"), cookie("a", "1"), cookie("b", "1")), base="fresh")
+    version, _ = await browser.load()
+    held = state(cookie("sid", "s2"), cookie("a", "1"), cookie("b", "1"))
+    await browser.save(held, base=version, upload_id="u1")
+    await stage.operator_saves(browser.account, state(cookie("extra", "x")))
+
+    again = await browser.save(held, base=version, upload_id="u1")
+    told = await browser.save(held, base=again["version"])
+
+    assert (told["deleted"], told["held"]) == (0, 0)
+    assert "extra" in values((await browser.load())[1])
+
+
 async def test_a_dry_run_tells_and_changes_nothing(browser: Browser) -> None:
     told = await browser.save(state(cookie("sid", "s1")), base="fresh", dry_run="true")
 
@@ -274,6 +288,16 @@ async def test_what_one_upload_did_can_be_taken_out(stage: Stage, browser: Brows
 
     assert values((await browser.load())[1]) == {"sid": "s1"}
     assert [(one["upload_id"], one["is_marker"]) for one in entries] == [("good", True)]
+
+
+@pytest.mark.parametrize(("path", "body"), [("undo", {"upload_id": "no"}), ("asides/no", {"decision": "take"})])
+async def test_an_upload_there_is_not_is_not_found(stage: Stage, browser: Browser, path: str, body: JSON) -> None:
+    await browser.save(state(cookie("sid", "s1")), base="fresh")
+
+    with pytest.raises(Refused) as refused:
+        await stage.way.send("POST", f"/v2/sessions/{browser.account}/{path}", body)
+
+    assert (refused.value.status, refused.value.type) == (404, "session-unknown")
 
 
 async def test_a_deleted_session_is_gone_and_its_numbers_are_not_used_again(stage: Stage, browser: Browser) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 # It talks to nobody but the pages it is given.
-_FLAGS = [
+FLAGS = [
     "--no-sandbox",  # root has no sandbox to offer
     "--disable-gpu",
     "--disable-quic",
@@ -19,13 +19,17 @@ _FLAGS = [
 ]
 
 
-@asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
-    program = shutil.which("chromium")
-    if program is None:
+def program() -> str:
+    found = shutil.which("chromium")
+    if found is None:
         pytest.fail("Chromium is not installed. Run `make services`.")
+    return found
+
+
+@asynccontextmanager
+async def chromium(*flags: str) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=program, args=_FLAGS)
+        browser = await playwright.chromium.launch(executable_path=program(), args=[*FLAGS, *flags])
         try:
             yield browser
         finally:

@@ -2,17 +2,24 @@
 
 from leasehold.client.asynchronous import AsyncLeasehold
 from leasehold.client.blocking import Leasehold
-from leasehold.client.holding import HeldAccount
-from leasehold.client.models import (
-    Account,
-    AccountCounts,
-    AccountStats,
-    Affected,
+from leasehold.client.blocking_browsing import BrowserSession, OpenSession
+from leasehold.client.browsing import AsyncBrowserSession, AsyncOpenSession
+from leasehold.client.capture_models import (
     Capture,
     CaptureEvent,
     CaptureFile,
     CaptureGrant,
     CaptureGrants,
+    Receipt,
+    Reference,
+)
+from leasehold.client.holding import HeldAccount
+from leasehold.client.jars import jar_from, with_jar
+from leasehold.client.models import (
+    Account,
+    AccountCounts,
+    AccountStats,
+    Affected,
     Explanation,
     Grant,
     GrantedAccount,
@@ -24,19 +31,19 @@ from leasehold.client.models import (
     Page,
     PastLease,
     Policy,
-    Receipt,
-    Reference,
     Rejected,
+    RejectedEntry,
     Released,
     Renewed,
     Rewritten,
-    Seed,
-    SeedGrant,
-    SeedGrants,
-    SeedHistogram,
-    Seeds,
     Session,
+    SessionEntry,
+    SessionFacts,
+    SessionState,
+    SessionVersion,
+    SessionWriter,
     Site,
+    UploadReport,
     Waiting,
 )
 from leasehold.client.problems import (
@@ -67,6 +74,9 @@ from leasehold.client.problems import (
     SecretsSealed,
     SeedInUse,
     SeedUnknown,
+    SessionNotLoadable,
+    SessionTooLarge,
+    SessionUnknown,
     SiteExists,
     SiteInUse,
     SiteUnknown,
@@ -76,6 +86,7 @@ from leasehold.client.problems import (
     UnsupportedMediaType,
     VersionRetired,
 )
+from leasehold.client.seed_models import Seed, SeedGrant, SeedGrants, SeedHistogram, Seeds
 
 __all__ = [
     "Account",
@@ -86,8 +97,11 @@ __all__ = [
     "AccountUnknown",
     "AddressRefused",
     "Affected",
+    "AsyncBrowserSession",
     "AsyncLeasehold",
+    "AsyncOpenSession",
     "BodyTooLarge",
+    "BrowserSession",
     "Capture",
     "CaptureEvent",
     "CaptureFile",
@@ -117,6 +131,7 @@ __all__ = [
     "Moved",
     "NotFound",
     "NothingFree",
+    "OpenSession",
     "Page",
     "PastLease",
     "PermissionDenied",
@@ -127,6 +142,7 @@ __all__ = [
     "Receipt",
     "Reference",
     "Rejected",
+    "RejectedEntry",
     "Released",
     "Renewed",
     "RequestTimeout",
@@ -140,6 +156,14 @@ __all__ = [
     "SeedUnknown",
     "Seeds",
     "Session",
+    "SessionEntry",
+    "SessionFacts",
+    "SessionNotLoadable",
+    "SessionState",
+    "SessionTooLarge",
+    "SessionUnknown",
+    "SessionVersion",
+    "SessionWriter",
     "Site",
     "SiteExists",
     "SiteInUse",
@@ -148,6 +172,9 @@ __all__ = [
     "Unauthenticated",
     "Unavailable",
     "UnsupportedMediaType",
+    "UploadReport",
     "VersionRetired",
     "Waiting",
+    "jar_from",
+    "with_jar",
 ]

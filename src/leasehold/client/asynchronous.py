@@ -1,7 +1,7 @@
 """The client for code with an event loop; call for call the same as the blocking one."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from functools import wraps
@@ -13,14 +13,20 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 import httpx
 
 from leasehold import __version__
-from leasehold.client import calls, captures, holding, seed_calls, transport, wishes
+from leasehold.client import calls, captures, holding, seed_calls, session_calls, transport, wishes
+from leasehold.client.browsing import AsyncBrowserSession, AsyncCheck, AsyncOpenSession
 from leasehold.client.calls import Call
+from leasehold.client.capture_models import Capture
 from leasehold.client.fetching import Fetching, document_of
 from leasehold.client.holding import HeldAccount, Holding
 from leasehold.client.interruption import Interruption
 from leasehold.client.keeper import Keeper
-from leasehold.client.models import Account, Capture, Grant, Lease, Page, Seed, Site
+from leasehold.client.models import Account, Grant, Lease, Page, Session, Site
 from leasehold.client.problems import ProblemError
+from leasehold.client.saving import Saving
+from leasehold.client.seed_models import Seed
+from leasehold.client.session_calls import Part, Source
+from leasehold.client.watching import AC, AsyncBrowser, Watch
 from leasehold.client.wishes import Asking, Owner, Wish
 
 P = ParamSpec("P")
@@ -195,6 +201,24 @@ class Captures(_Resource):
         return fetching.pause_after(None)
 
 
+class Sessions(_Resource):
+    """Browser states of accounts. A block that works with one does the loading and saving by itself."""
+
+    get = _sent(session_calls.get_session)
+    upload = _sent(session_calls.upload_session)
+    page = _sent(session_calls.list_sessions)
+    versions = _sent(session_calls.session_versions)
+    entries = _sent(session_calls.session_entries)
+    roll_back = _sent(session_calls.roll_back_session)
+    undo = _sent(session_calls.undo_upload)
+    decide = _sent(session_calls.decide_upload)
+    delete = _sent(session_calls.delete_session)
+
+    def all(self, *, site: str | None = None) -> AsyncIterator[Session]:
+        """Every session there is, page after page."""
+        return _every(lambda cursor: self.page(site=site, limit=500, cursor=cursor))
+
+
 class Block(Generic[H]):
     """Holds accounts from `async with` to its end. When they are lost the task is cancelled, and LeaseLost raised."""
 
@@ -263,24 +287,53 @@ class AsyncLeasehold:
         self.seeds = Seeds(self)
         self.leases = Leases(self)
         self.captures = Captures(self)
+        self.sessions = Sessions(self)
 
     async def send(self, call: Call[T]) -> T:
         """Send a call, again where that is harmless, and read its answer."""
         with transport.prepared(call, self._http.timeout) as request:
             for pause_s in transport.pauses(call):
                 try:
-                    answer = await self._http.request(**request)
+                    answer = await self._http.request(**transport.timed(call, request))
                 except httpx.TransportError:
                     await asyncio.sleep(pause_s)
                     continue
                 if not transport.is_worth_another(answer):
                     return transport.read(call, answer)
                 await asyncio.sleep(transport.asked_pause(answer, pause_s))
-            return transport.read(call, await self._http.request(**request))
+            return transport.read(call, await self._http.request(**transport.timed(call, request)))
 
     def stream(self, request: Mapping[str, Any]) -> AbstractAsyncContextManager[httpx.Response]:
         """Send a request whose answer is read as it arrives."""
         return self._http.stream(**request)
+
+    def browser_session(
+        self,
+        lease: HeldAccount,
+        browser: AsyncBrowser[AC],
+        *,
+        watch: Collection[str] = ("sid",),
+        include: Collection[Part] = (),
+        health: AsyncCheck | None = None,
+        **context_options: Any,
+    ) -> AsyncBrowserSession[AC]:
+        """A browser context that starts with the session of the account you hold, and gives it back when it ends.
+
+        A `watch`ed cookie that is replaced is saved at once. `health` is given the context before each upload and
+        answers `ok`, `logged_out` or `unknown`. `context_options` go to `browser.new_context`.
+        """
+        saving = self._saving(lease, "context", include)
+        return AsyncBrowserSession(saving, self.send, browser, Watch(watch), health, **context_options)
+
+    def session(
+        self, lease: HeldAccount, *, source: Source = "api", include: Collection[Part] = ()
+    ) -> AsyncOpenSession:
+        """The session of the account you hold, without a browser of ours: load it, work, `save` what came of it."""
+        return AsyncOpenSession(self._saving(lease, source, include), self.send)
+
+    def _saving(self, lease: HeldAccount, source: Source, include: Collection[Part]) -> Saving:
+        self._keeper = self._keeper.here()
+        return Saving(self._keeper, lease, source, tuple(include))
 
     async def _begin(self, wish: Wish) -> Holding:
         """Ask until there is something, and begin to keep it."""

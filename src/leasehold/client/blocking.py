@@ -1,7 +1,7 @@
 """The client for code without an event loop."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import wraps
@@ -13,13 +13,19 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 import httpx
 
 from leasehold import __version__
-from leasehold.client import calls, captures, holding, seed_calls, transport, wishes
+from leasehold.client import calls, captures, holding, seed_calls, session_calls, transport, wishes
+from leasehold.client.blocking_browsing import BrowserSession, Check, OpenSession
 from leasehold.client.calls import Call
+from leasehold.client.capture_models import Capture
 from leasehold.client.fetching import Fetching, document_of
 from leasehold.client.holding import HeldAccount, Holding
 from leasehold.client.keeper import Keeper
-from leasehold.client.models import Account, Capture, Grant, Lease, Page, Seed, Site
+from leasehold.client.models import Account, Grant, Lease, Page, Session, Site
 from leasehold.client.problems import ProblemError
+from leasehold.client.saving import Saving
+from leasehold.client.seed_models import Seed
+from leasehold.client.session_calls import Part, Source
+from leasehold.client.watching import Browser, C, Watch
 from leasehold.client.wishes import Asking, Owner, Wish
 
 P = ParamSpec("P")
@@ -190,6 +196,24 @@ class Captures(_Resource):
         return fetching.pause_after(None)
 
 
+class Sessions(_Resource):
+    """Browser states of accounts. A block that works with one does the loading and saving by itself."""
+
+    get = _sent(session_calls.get_session)
+    upload = _sent(session_calls.upload_session)
+    page = _sent(session_calls.list_sessions)
+    versions = _sent(session_calls.session_versions)
+    entries = _sent(session_calls.session_entries)
+    roll_back = _sent(session_calls.roll_back_session)
+    undo = _sent(session_calls.undo_upload)
+    decide = _sent(session_calls.decide_upload)
+    delete = _sent(session_calls.delete_session)
+
+    def all(self, *, site: str | None = None) -> Iterator[Session]:
+        """Every session there is, page after page."""
+        return _every(lambda cursor: self.page(site=site, limit=500, cursor=cursor))
+
+
 class Block(Generic[H]):
     """Holds accounts from `with` to its end, which raises LeaseLost if they were lost meanwhile."""
 
@@ -253,24 +277,51 @@ class Leasehold:
         self.seeds = Seeds(self)
         self.leases = Leases(self)
         self.captures = Captures(self)
+        self.sessions = Sessions(self)
 
     def send(self, call: Call[T]) -> T:
         """Send a call, again where that is harmless, and read its answer."""
         with transport.prepared(call, self._http.timeout) as request:
             for pause_s in transport.pauses(call):
                 try:
-                    answer = self._http.request(**request)
+                    answer = self._http.request(**transport.timed(call, request))
                 except httpx.TransportError:
                     time.sleep(pause_s)
                     continue
                 if not transport.is_worth_another(answer):
                     return transport.read(call, answer)
                 time.sleep(transport.asked_pause(answer, pause_s))
-            return transport.read(call, self._http.request(**request))
+            return transport.read(call, self._http.request(**transport.timed(call, request)))
 
     def stream(self, request: Mapping[str, Any]) -> AbstractContextManager[httpx.Response]:
         """Send a request whose answer is read as it arrives."""
         return self._http.stream(**request)
+
+    def browser_session(
+        self,
+        lease: HeldAccount,
+        browser: Browser[C],
+        *,
+        watch: Collection[str] = ("sid",),
+        include: Collection[Part] = (),
+        health: Check | None = None,
+        **context_options: Any,
+    ) -> BrowserSession[C]:
+        """A browser context that starts with the session of the account you hold, and gives it back when it ends.
+
+        A `watch`ed cookie that is replaced is saved at once. `health` is given the context before each upload and
+        answers `ok`, `logged_out` or `unknown`. `context_options` go to `browser.new_context`.
+        """
+        saving = self._saving(lease, "context", include)
+        return BrowserSession(saving, self.send, browser, Watch(watch), health, **context_options)
+
+    def session(self, lease: HeldAccount, *, source: Source = "api", include: Collection[Part] = ()) -> OpenSession:
+        """The session of the account you hold, without a browser of ours: load it, work, `save` what came of it."""
+        return OpenSession(self._saving(lease, source, include), self.send)
+
+    def _saving(self, lease: HeldAccount, source: Source, include: Collection[Part]) -> Saving:
+        self._keeper = self._keeper.here()
+        return Saving(self._keeper, lease, source, tuple(include))
 
     def _begin(self, wish: Wish) -> Holding:
         """Ask until there is something, and begin to keep it."""

@@ -55,6 +55,9 @@ class Call(Generic[T]):
     text: tuple[str, str] | None = field(default=None, repr=False)  # a body that is no JSON, after its content type
     held_s: float = 0.0  # how long the server may keep us waiting on purpose
     parts: Sequence[tuple[str, Content]] = ()  # a body of several parts
+    headers: Mapping[str, str] = field(default_factory=dict)
+    is_timed: bool = False  # it says when it is sent, each time anew
+    is_versioned: bool = False  # `ETag` is half of the answer: what is read is a pair, the version first
 
     @property
     def is_repeatable(self) -> bool:

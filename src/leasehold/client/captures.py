@@ -8,7 +8,8 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from leasehold.client.calls import Call, Content, Span, new_key, seconds
-from leasehold.client.models import Capture, CaptureEvent, CaptureGrants, Page, Receipt
+from leasehold.client.capture_models import Capture, CaptureEvent, CaptureGrants, Receipt
+from leasehold.client.models import Page
 
 # The bytes of a file: themselves, a path to them, or something to read them from; with a content type, if one is known.
 File = bytes | str | PathLike[str] | IO[bytes]

@@ -11,7 +11,7 @@ from typing import IO, Any, Self
 import httpx
 
 from leasehold.client import captures
-from leasehold.client.models import Capture, CaptureFile
+from leasehold.client.capture_models import Capture, CaptureFile
 from leasehold.client.problems import CaptureUnknown, DownloadDamaged, problem_from
 from leasehold.client.transport import ATTEMPTS, BUSY, pause_after
 

@@ -13,7 +13,7 @@ from typing import Any
 from leasehold.client import calls
 from leasehold.client.calls import Span, seconds
 from leasehold.client.keeper import Keeper
-from leasehold.client.models import Account, Grant, Session
+from leasehold.client.models import Account, Grant, SessionState
 from leasehold.client.problems import LeaseLost, LeaseUnknown
 from leasehold.client.tenure import Listener, Tenure
 from leasehold.client.wishes import Wish
@@ -66,6 +66,7 @@ class HeldAccount:
         self._report: Report | None = None
         self._secret: dict[str, Any] = dict(grant.account.secret)
         self._session = grant.session
+        self._is_session_opened = False  # from then on its context holds something newer than what came along
 
     def __repr__(self) -> str:
         return f"HeldAccount(id={self.id!r}, site={self.account.site!r}, username={self.username!r})"
@@ -81,7 +82,7 @@ class HeldAccount:
         return self._secret
 
     @property
-    def session(self) -> Session | None:
+    def session(self) -> SessionState | None:
         """Its browser state, if it was asked for and there is one. Raises LeaseLost as `secret` does."""
         self.check()
         return self._session

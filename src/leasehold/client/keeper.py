@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 _LONGEST_ATTEMPT_S = 10.0
 _LONGEST_TRY_S = 30.0  # what somebody waits for, going in or out, is not tried for ever
+_LONGEST_UPLOAD_S = 15.0  # one attempt: a session may be megabytes
 _LOOK_AGAIN_S = 1.0  # timers stand still while a machine is suspended, our clock does not
 _GOODBYE_S = 5.0
 
@@ -43,7 +44,8 @@ class Keeper:
         self._stop = asyncio.Event()
         self._http: httpx.AsyncClient | None = None
         self._kept: dict[Tenure, asyncio.Task[None]] = {}
-        self._leaving: set[asyncio.Future[Any]] = set()  # releases under way
+        self._leaving: set[asyncio.Future[Any]] = set()  # releases and uploads under way
+        self._uploads: dict[Tenure, set[asyncio.Future[Any]]] = {}
 
     def here(self) -> "Keeper":
         """This one; in a forked child, where its thread does not live on, another. Refuses if it could not renew."""
@@ -118,8 +120,31 @@ class Keeper:
             raise LeaseLost.here(tenure.lease, "expired", detail) from error
         return Tenure(lease, tenure.ttl_s, sent_s)
 
+    async def upload(self, tenure: Tenure, call: Call[T]) -> T:
+        """Send what is worth having under a lease; a release of the lease waits for it."""
+        sending = asyncio.ensure_future(self._delivered(call, clock() + _LONGEST_TRY_S))
+        under_way = self._uploads.setdefault(tenure, set())
+        for waited_for in (under_way, self._leaving):
+            waited_for.add(sending)
+            sending.add_done_callback(waited_for.discard)
+        return await sending
+
+    async def _delivered(self, call: Call[T], until_s: float) -> T:
+        pause_s = 0.2
+        while True:
+            try:
+                async with asyncio.timeout(min(_LONGEST_UPLOAD_S, until_s - clock())):
+                    return await self._send(call)
+            except Exception as error:
+                if _is_refusal(error) or clock() + pause_s >= until_s:
+                    raise
+            await asyncio.sleep(pause_s * random.uniform(0.5, 1.0))  # noqa: S311
+            pause_s = min(2 * pause_s, 5.0)
+
     async def give_back(self, tenure: Tenure, call: Call[Any]) -> Exception | None:
         """Stop renewing and release, trying while the lease lasts; returns why that did not work."""
+        if uploads := self._uploads.pop(tenure, None):
+            await asyncio.wait(uploads)
         await self._forget(tenure)
         if tenure.lost:
             return tenure.lost

@@ -8,12 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field
 T = TypeVar("T")
 
 
-class _Model(BaseModel):
+class Model(BaseModel):
     # An answer that cannot be read is told without its content: it may hold a secret.
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
 
-class Mount(_Model):
+class Mount(Model):
     """One address of a site."""
 
     host: str
@@ -27,7 +27,7 @@ class Mount(_Model):
     current: bool
 
 
-class Policy(_Model):
+class Policy(Model):
     """How gently a site is to be treated."""
 
     max_concurrent_accounts: int | None
@@ -43,7 +43,7 @@ class Policy(_Model):
     auth_markers: list[str]
 
 
-class Site(_Model):
+class Site(Model):
     """A place to collect from."""
 
     slug: str
@@ -59,7 +59,7 @@ class Site(_Model):
     updated_at: datetime
 
 
-class Rewritten(_Model):
+class Rewritten(Model):
     """A URL at the current address of its site."""
 
     input: str
@@ -69,14 +69,14 @@ class Rewritten(_Model):
     verdict: str
 
 
-class Affected(_Model):
+class Affected(Model):
     """How much a move touches."""
 
     seeds: int
     sessions: int
 
 
-class Moved(_Model):
+class Moved(Model):
     """What a move did, or would do."""
 
     site: str
@@ -90,7 +90,7 @@ class Moved(_Model):
     sample: list[Rewritten]
 
 
-class Explanation(_Model):
+class Explanation(Model):
     """Why nobody gets anything of a site right now."""
 
     site: str
@@ -104,7 +104,7 @@ class Explanation(_Model):
     next_available_at: datetime | None
 
 
-class Account(_Model):
+class Account(Model):
     """A login at a site, without its secret."""
 
     id: str
@@ -130,7 +130,7 @@ class Account(_Model):
     updated_at: datetime
 
 
-class AccountCounts(_Model):
+class AccountCounts(Model):
     """How many accounts are in each state."""
 
     active: int
@@ -153,14 +153,14 @@ class GrantedAccount(Account):
     secret: dict[str, Any] = Field(repr=False)
 
 
-class Session(_Model):
+class SessionState(Model):
     """The browser state of an account. It is as good as a password, and in no `repr`."""
 
     version: int
     storage_state: dict[str, Any] = Field(repr=False)
 
 
-class Lease(_Model):
+class Lease(Model):
     """The right to use one resource for a time."""
 
     id: str
@@ -178,10 +178,10 @@ class Grant(Lease):
     """A lease on an account, with the account, its secret and, if it was asked for, its session."""
 
     account: GrantedAccount
-    session: Session | None = None
+    session: SessionState | None = None
 
 
-class PastLease(_Model):
+class PastLease(Model):
     """A lease on an account that is over, and how it ended."""
 
     id: str
@@ -195,7 +195,7 @@ class PastLease(_Model):
     reason: str | None
 
 
-class Waiting(_Model):
+class Waiting(Model):
     """Why an acquire brought nothing, and when to ask again."""
 
     reason: str
@@ -205,151 +205,21 @@ class Waiting(_Model):
     counts: dict[str, int]
 
 
-class Grants(_Model):
+class Grants(Model):
     """The answer to an acquire: all that was asked for, or nothing and why."""
 
     leases: list[Grant]
     waiting: Waiting | None
 
 
-class Seed(_Model):
-    """An address that is visited again and again; `url` is at its site's current address."""
-
-    id: str
-    site: str
-    url: str | None
-    original_url: str
-    kind: str
-    priority: int
-    interval_seconds: int
-    min_interval_seconds: int
-    max_interval_seconds: int
-    next_due_at: datetime
-    cursor: Any
-    labels: dict[str, str]
-    enabled: bool
-    consecutive_failures: int
-    last_outcome: str | None
-    last_found: int | None
-    last_visited_at: datetime | None
-    holder: str | None
-    lease_id: str | None
-    expires_at: datetime | None
-    created_at: datetime
-    updated_at: datetime
-
-
-class SeedGrant(Lease):
-    """A lease on a seed, with the seed."""
-
-    seed: Seed
-
-
-class SeedGrants(_Model):
-    """The answer to an acquire: what is due, or nothing and why."""
-
-    leases: list[SeedGrant]
-    waiting: Waiting | None
-
-
-class Seeds(_Model):
-    """What became of many seeds, each in its place."""
-
-    created: int
-    updated: int
-    items: list[Seed]
-
-
-class SeedHistogram(_Model):
-    """How many seeds are due now, and in each of the next hours."""
-
-    overdue: int
-    hours: list[int]
-
-
-class Reference(_Model):
-    """A URL as its site knows it, whatever the site's address."""
-
-    site: str
-    sub: str
-    rest: str
-
-
-class CaptureFile(_Model):
-    """A file of a capture; `content_type` is what its sender said."""
-
-    name: str
-    sha256: str
-    size: int
-    content_type: str
-    deduplicated: bool
-
-
-class Receipt(_Model):
-    """A capture that was handed in and is kept. `late`: the lease it was collected under had ended by then."""
-
-    id: str
-    files: list[CaptureFile]
-    late: bool
-
-
-class Capture(_Model):
-    """What a visit brought home."""
-
-    id: str
-    site: str
-    url: str
-    reference: Reference | None
-    captured_at: datetime
-    received_at: datetime
-    seed_id: str | None
-    account_id: str | None
-    job_id: str | None
-    source_lease_id: str | None
-    late: bool
-    labels: dict[str, str]
-    state: str
-    failures: int
-    reason: str | None
-    holder: str | None
-    lease_id: str | None
-    expires_at: datetime | None
-    size: int
-    files: list[CaptureFile]
-    updated_at: datetime
-
-
-class CaptureEvent(_Model):
-    """Something that happened to a capture."""
-
-    id: str
-    at: datetime
-    event: str
-    actor_name: str
-    detail: dict[str, Any]
-
-
-class CaptureGrant(Lease):
-    """A claim on a capture, with the capture."""
-
-    capture: Capture
-
-
-class CaptureGrants(_Model):
-    """The answer to an acquire of captures: some of those that wait, or none and why."""
-
-    leases: list[CaptureGrant]
-    waiting: Waiting | None
-
-
-class Renewed(_Model):
+class Renewed(Model):
     """What a heartbeat for all leases of an owner did, by their ids."""
 
     renewed: list[str]
     lost: list[str]
 
 
-class Released(_Model):
+class Released(Model):
     """The answer to a release; `resource` is as it stands after it."""
 
     released: bool
@@ -357,14 +227,14 @@ class Released(_Model):
     resource: dict[str, Any]
 
 
-class Rejected(_Model):
+class Rejected(Model):
     """A line of an import that was not taken."""
 
     line: int
     detail: str
 
 
-class Imported(_Model):
+class Imported(Model):
     """What an import did."""
 
     created: int
@@ -372,7 +242,92 @@ class Imported(_Model):
     rejected: list[Rejected]
 
 
-class Page(_Model, Generic[T]):
+class RejectedEntry(Model):
+    """An entry of a state that was left out or put right, by name, and why."""
+
+    slot: str
+    reason: str
+
+
+class UploadReport(Model):
+    """What became of an upload: counts, and names; never a value."""
+
+    version: int
+    base: str
+    set: int
+    unchanged: int
+    deleted: int
+    expired: int
+    stale_echo: int
+    absent_kept: int
+    held: int
+    over_cap: int
+    rejected: list[RejectedEntry]
+    repaired: list[RejectedEntry]
+    names: dict[str, list[str]]
+
+
+class SessionWriter(Model):
+    """Who made a version of a session, and how."""
+
+    how: str
+    by: str
+    upload_id: str
+    owner: str | None
+    lease_id: str | None
+    source: str | None
+    health: str | None
+    base: str | None
+
+
+class SessionFacts(Model):
+    """What can be said of a session without showing any of it."""
+
+    version: int
+    updated_at: datetime
+    cookies: int
+    origins: int
+    local_storage: int
+    databases: int
+    files: int
+    bytes: int
+    has_auth: bool
+    auth_expires_at: datetime | None
+    held: list[str]
+    branches: list[str]
+    forked: list[str]
+    needs_exclusive: bool
+    heavy_hosts: list[str]
+    written: SessionWriter
+
+
+class Session(SessionFacts):
+    """The session of an account, as it is listed."""
+
+    account_id: str
+    site: str
+    username: str
+
+
+class SessionVersion(SessionFacts):
+    """One version of a session, and what the upload that made it did."""
+
+    counts: dict[str, Any]
+
+
+class SessionEntry(Model):
+    """One cookie or stored key by name, and the upload that wrote it."""
+
+    slot: str
+    kind: str
+    is_marker: bool
+    upload_id: str
+    lease_id: str | None
+    source: str
+    written_at: datetime
+
+
+class Page(Model, Generic[T]):
     """Some items, and the cursor of the next ones."""
 
     items: list[T]

@@ -168,6 +168,18 @@ class DownloadDamaged(Exception):
     """What came over the wire, or lies on the server's disk, is not what was captured."""
 
 
+class SessionUnknown(ProblemError):
+    """The account has no session, or none of this version."""
+
+
+class SessionNotLoadable(ProblemError):
+    """A browser could not load this session; `members["origin"]` names the origin that is too large."""
+
+
+class SessionTooLarge(ProblemError):
+    """With this upload the session would be larger than can be kept."""
+
+
 class NothingFree(Exception):
     """Nothing was free in time. Not a refusal: `waiting` says why, and when to ask again."""
 

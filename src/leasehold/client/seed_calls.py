@@ -6,7 +6,8 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from leasehold.client.calls import Call, Span, new_key, release, seconds
-from leasehold.client.models import Imported, Page, Seed, SeedGrants, SeedHistogram, Seeds
+from leasehold.client.models import Imported, Page
+from leasehold.client.seed_models import Seed, SeedGrants, SeedHistogram, Seeds
 
 __all__ = [
     "acquire_seeds",

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ import httpx
 
 from leasehold.client.calls import Call, Content
 from leasehold.client.problems import problem_from
+from leasehold.client.tenure import clock
 
 T = TypeVar("T")
 
@@ -40,13 +42,27 @@ def _part(content: Content, opened: ExitStack) -> tuple[Any, ...]:
 
 
 def request_for(call: Call[Any], timeout: httpx.Timeout) -> dict[str, Any]:
-    headers = {"Idempotency-Key": call.key} if call.key else {}
-    request: dict[str, Any] = {"method": call.method, "url": call.path, "params": call.params}
+    headers = dict(call.headers) | ({"Idempotency-Key": call.key} if call.key else {})
+    request: dict[str, Any] = {"method": call.method, "url": call.path, "params": _params(call)}
     if call.text is None:
         request["json"] = call.body
     else:
         headers["Content-Type"], request["content"] = call.text
     return request | {"headers": headers, "timeout": _patient(timeout, call.held_s)}
+
+
+def timed(call: Call[Any], request: dict[str, Any]) -> dict[str, Any]:
+    """The request as it is sent now: some say when that is, each time anew."""
+    return {**request, "params": _params(call)} if call.is_timed else request
+
+
+def _params(call: Call[Any]) -> Mapping[str, Any] | None:
+    return {**(call.params or {}), "sent_at": stamp(clock())} if call.is_timed else call.params
+
+
+def stamp(moment_s: float) -> str:
+    """A moment of this machine's clock as the server reads times. It compares such moments with each other alone."""
+    return datetime.fromtimestamp(moment_s, UTC).isoformat()
 
 
 def _patient(timeout: httpx.Timeout, held_s: float) -> httpx.Timeout:
@@ -79,7 +95,8 @@ def asked_pause(answer: httpx.Response, otherwise: float) -> float:
 def read(call: Call[T], answer: httpx.Response) -> T:
     """The answer as the call reads it, or the exception for the refusal."""
     if answer.is_success:
-        return call.read(answer.json() if answer.content else None)
+        found = answer.json() if answer.content else None
+        return call.read((answer.headers.get("ETag", ""), found) if call.is_versioned else found)
     try:
         document = answer.json()
     except ValueError:

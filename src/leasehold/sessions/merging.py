@@ -98,12 +98,22 @@ def roll_back(contents: Contents, look: Look, ground: Ground, name: str, to: His
     return _merged(contents, back_to(contents.history, to, envelope, contents.key), look, ground, _native(look))
 
 
+class UploadUnknown(Exception):
+    """No upload of this name is in the history, or aside."""
+
+
 def undo(contents: Contents, look: Look, ground: Ground, _name: str, upload: str) -> Merged:
+    """Raises UploadUnknown."""
+    history = contents.history
+    if history.number(upload) is None and upload not in history.aside:
+        raise UploadUnknown
     return _decided(contents, without(contents.history, upload), look, ground)
 
 
 def decide(contents: Contents, look: Look, ground: Ground, _name: str, upload: str, *, take: bool) -> Merged:
     history = contents.history
+    if upload not in history.aside:
+        raise UploadUnknown
     after = take_in(history, upload, contents.key) if take else drop_aside(history, upload)
     return _decided(contents, after, look, ground)
 

@@ -127,7 +127,10 @@ class Sessions:
             ground = await self._ground(caller, look.site)
             contents = await self._contents(caller, look)
             name = f"{how}-{uuid7().hex}"
-            merged: Merged = await asyncio.to_thread(work, contents, look, ground, name)
+            try:
+                merged: Merged = await asyncio.to_thread(work, contents, look, ground, name)
+            except merging.UploadUnknown:
+                raise SessionUnknown("This session has no such upload, or not any more.") from None
             version = look.version + merged.is_visible
             making = Making(how, caller.name, name, counts=merged.report.counts())
             change = self._change(caller, look, merged, making, version)
