@@ -7,6 +7,8 @@ import pytest
 
 from tests.contracts.stage import JSON, Refused, Stage
 
+pytestmark = pytest.mark.parametrize("stage", ["postgres-http", "mongo-http"], indirect=True)
+
 STATE = {
     "cookies": [
         {

@@ -13,6 +13,9 @@ from leasehold.ids import parse
 from leasehold.leases import LeaseLost
 from tests.contracts.stage import Refused, Stage
 
+# The service itself is asked: the way to it makes no difference.
+pytestmark = pytest.mark.parametrize("stage", ["postgres-http", "mongo-http"], indirect=True)
+
 
 @dataclass
 class Asker:
