@@ -177,6 +177,26 @@ CREATE TABLE public.audit_seal (
 
 ALTER TABLE ONLY public.audit_seal FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.clock_jump (
+    id bigint NOT NULL,
+    store text NOT NULL,
+    noticed_at timestamp with time zone NOT NULL,
+    seconds double precision NOT NULL,
+    leases integer NOT NULL,
+    CONSTRAINT clock_jump_store_check CHECK ((store = ANY (ARRAY['postgres'::text, 'mongo'::text])))
+);
+
+ALTER TABLE ONLY public.clock_jump FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.clock_jump ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.clock_jump_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.idempotency_key (
     organisation uuid NOT NULL,
     token uuid NOT NULL,
@@ -365,6 +385,9 @@ ALTER TABLE ONLY public.audit_event
 ALTER TABLE ONLY public.audit_seal
     ADD CONSTRAINT audit_seal_pkey PRIMARY KEY (organisation, seq);
 
+ALTER TABLE ONLY public.clock_jump
+    ADD CONSTRAINT clock_jump_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organisation, token, route, key);
 
@@ -490,7 +513,11 @@ ALTER TABLE public.account_secret ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY across ON public.account TO leasehold_system USING (true);
 
+CREATE POLICY across ON public.clock_jump TO leasehold_system USING (true);
+
 CREATE POLICY across ON public.idempotency_key TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.lease TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.organisation TO leasehold_system USING (true);
 
@@ -501,6 +528,8 @@ CREATE POLICY across ON public.waiter TO leasehold_system USING (true);
 ALTER TABLE public.audit_event ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seal ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.clock_jump ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.idempotency_key ENABLE ROW LEVEL SECURITY;
 
@@ -544,6 +573,8 @@ CREATE POLICY own ON public.waiter TO leasehold_app USING ((organisation = publi
 
 ALTER TABLE public.registry_version ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY seen ON public.clock_jump FOR SELECT TO leasehold_app USING (true);
+
 ALTER TABLE public.site ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.token ENABLE ROW LEVEL SECURITY;
@@ -558,11 +589,22 @@ GRANT SELECT(id) ON TABLE public.account TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lease TO leasehold_app;
 
+GRANT SELECT(id) ON TABLE public.lease TO leasehold_system;
+
+GRANT SELECT(ttl_seconds) ON TABLE public.lease TO leasehold_system;
+
+GRANT SELECT(expires_at),UPDATE(expires_at) ON TABLE public.lease TO leasehold_system;
+
+GRANT SELECT(moved) ON TABLE public.lease TO leasehold_system;
+
 GRANT SELECT ON TABLE public.account_now TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account_secret TO leasehold_app;
 
 GRANT SELECT,INSERT ON TABLE public.audit_seal TO leasehold_app;
+
+GRANT SELECT ON TABLE public.clock_jump TO leasehold_app;
+GRANT SELECT,INSERT ON TABLE public.clock_jump TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_key TO leasehold_app;
 GRANT SELECT,DELETE ON TABLE public.idempotency_key TO leasehold_system;

@@ -13,6 +13,7 @@ from leasehold.accounts import (
     Accounts,
     AnySlip,
     Counter,
+    MongoFace,
     MongoPool,
     Pool,
     PostgresPool,
@@ -33,7 +34,7 @@ from leasehold.fastlane import FastLane
 from leasehold.health import Health
 from leasehold.health.router import metrics_routes
 from leasehold.health.router import routes as health_routes
-from leasehold.leases import Desk, Kind, Leases
+from leasehold.leases import Desk, Kind, Leases, PostgresFace, Timekeeper
 from leasehold.leases.router import lanes as lease_lanes
 from leasehold.leases.router import routes as lease_routes
 from leasehold.leases.waiting import TICK_S
@@ -59,9 +60,11 @@ def build(
 
     def make_pool(process: UUID) -> Pool:
         if settings.pools == "postgres":
-            return PostgresPool(db, vault, process, settings.lease_max_age_seconds)
+            clock = Timekeeper(db, PostgresFace(), metrics)
+            return PostgresPool(db, vault, clock, process, settings.lease_max_age_seconds)
         client, name = connect(settings.mongo_url.get_secret_value())
-        return MongoPool(db, vault, client, name, process, settings.lease_max_age_seconds)
+        clock = Timekeeper(db, MongoFace(client, name), metrics)
+        return MongoPool(db, vault, clock, client, name, process, settings.lease_max_age_seconds)
 
     counter = Counter(db, vault, metrics, make_pool, desk)
     accounts = Accounts(counter, metrics)

@@ -5,6 +5,7 @@ from leasehold.accounts.counter import Counter
 from leasehold.accounts.holder import AccountHolder
 from leasehold.accounts.models import AnySlip
 from leasehold.accounts.mongo import MongoPool
+from leasehold.accounts.mongo_clock import MongoFace
 from leasehold.accounts.mongo_shelf import MongoAddressInvalid, connect, missing_indexes
 from leasehold.accounts.moving import MoveFailed, Place, move, purge
 from leasehold.accounts.moving_mongo import MongoPlace
@@ -23,6 +24,7 @@ __all__ = [
     "Counter",
     "MongoAddressInvalid",
     "MongoBooks",
+    "MongoFace",
     "MongoPlace",
     "MongoPool",
     "MongoSafe",

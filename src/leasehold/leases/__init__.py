@@ -2,7 +2,7 @@
 
 from leasehold.leases.answers import LeaseId, LeaseOut, shown
 from leasehold.leases.desk import Desk
-from leasehold.leases.models import PREFIX, Beaten, Ended, How, Kind, Lease, LeaseFilter, Report, new_id
+from leasehold.leases.models import LONGEST_S, PREFIX, Beaten, Ended, How, Kind, Lease, LeaseFilter, Report, new_id
 from leasehold.leases.problems import LeaseLost, LeaseUnknown, lost, unknown
 from leasehold.leases.service import Holder, Leases, Returned
 from leasehold.leases.store import (
@@ -15,15 +15,19 @@ from leasehold.leases.store import (
     leave,
     live,
     lost_of,
+    overdue,
     past,
     queue,
     renew,
     renew_owner,
     renewed,
 )
+from leasehold.leases.timekeeper import PostgresFace, Timekeeper
 from leasehold.leases.waiting import WaitingRoom
+from leasehold.leases.watch import Jump
 
 __all__ = [
+    "LONGEST_S",
     "PREFIX",
     "Beaten",
     "Desk",
@@ -31,6 +35,7 @@ __all__ = [
     "Holder",
     "Holding",
     "How",
+    "Jump",
     "Kind",
     "Lease",
     "LeaseFilter",
@@ -40,8 +45,10 @@ __all__ = [
     "LeaseUnknown",
     "Leases",
     "Place",
+    "PostgresFace",
     "Report",
     "Returned",
+    "Timekeeper",
     "WaitingRoom",
     "enqueue",
     "find",
@@ -52,6 +59,7 @@ __all__ = [
     "lost",
     "lost_of",
     "new_id",
+    "overdue",
     "past",
     "queue",
     "renew",

@@ -1,6 +1,6 @@
 """A lease and how it ends, as the house passes them around."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
@@ -8,6 +8,8 @@ from uuid import UUID
 from leasehold.ids import uuid7
 
 PREFIX = "lease"
+# The longest term there is: what a grant or a renewal can ask for.
+LONGEST_S = 3600
 
 
 class Kind(StrEnum):
@@ -90,6 +92,8 @@ class Beaten:
 
     renewed: list[UUID]
     lost: list[UUID]
+    # Seem to have run out; whether they did is not said before it is booked.
+    overdue: list[UUID] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
