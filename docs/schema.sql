@@ -293,6 +293,26 @@ CREATE VIEW public.capture_now WITH (security_invoker='true') AS
    FROM (public.capture c
      LEFT JOIN public.lease l ON ((l.id = c.lease)));
 
+CREATE TABLE public.clock_jump (
+    id bigint NOT NULL,
+    store text NOT NULL,
+    noticed_at timestamp with time zone NOT NULL,
+    seconds double precision NOT NULL,
+    leases integer NOT NULL,
+    CONSTRAINT clock_jump_store_check CHECK ((store = ANY (ARRAY['postgres'::text, 'mongo'::text])))
+);
+
+ALTER TABLE ONLY public.clock_jump FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.clock_jump ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.clock_jump_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.idempotency_key (
     organisation uuid NOT NULL,
     token uuid NOT NULL,
@@ -596,6 +616,9 @@ ALTER TABLE ONLY public.capture_file
 ALTER TABLE ONLY public.capture
     ADD CONSTRAINT capture_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.clock_jump
+    ADD CONSTRAINT clock_jump_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organisation, token, route, key);
 
@@ -793,7 +816,11 @@ ALTER TABLE public.account_secret ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY across ON public.account TO leasehold_system USING (true);
 
+CREATE POLICY across ON public.clock_jump TO leasehold_system USING (true);
+
 CREATE POLICY across ON public.idempotency_key TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.lease TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.organisation TO leasehold_system USING (true);
 
@@ -810,6 +837,8 @@ ALTER TABLE public.blob ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.capture ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.capture_file ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.clock_jump ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.idempotency_key ENABLE ROW LEVEL SECURITY;
 
@@ -871,6 +900,8 @@ ALTER TABLE public.seed ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.seed_bed ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY seen ON public.clock_jump FOR SELECT TO leasehold_app USING (true);
+
 ALTER TABLE public.session_base ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.session_version ENABLE ROW LEVEL SECURITY;
@@ -889,6 +920,14 @@ GRANT SELECT(id) ON TABLE public.account TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lease TO leasehold_app;
 
+GRANT SELECT(id) ON TABLE public.lease TO leasehold_system;
+
+GRANT SELECT(ttl_seconds) ON TABLE public.lease TO leasehold_system;
+
+GRANT SELECT(expires_at),UPDATE(expires_at) ON TABLE public.lease TO leasehold_system;
+
+GRANT SELECT(moved) ON TABLE public.lease TO leasehold_system;
+
 GRANT SELECT ON TABLE public.account_now TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account_secret TO leasehold_app;
@@ -902,6 +941,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capture TO leasehold_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.capture_file TO leasehold_app;
 
 GRANT SELECT ON TABLE public.capture_now TO leasehold_app;
+
+GRANT SELECT ON TABLE public.clock_jump TO leasehold_app;
+GRANT SELECT,INSERT ON TABLE public.clock_jump TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_key TO leasehold_app;
 GRANT SELECT,DELETE ON TABLE public.idempotency_key TO leasehold_system;

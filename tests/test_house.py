@@ -29,7 +29,14 @@ HOMES = {
     r"\.commit\(|\"COMMIT": ({"db.py"}, "one use case is one transaction, and db.py ends it"),
     r"\bdatetime\.now\(|\btime\.time\(": (set(), "the database's clock is the only clock"),
     r"\.system\(\)": (
-        {"auth/service.py", "health/checks.py", "leases/waiting.py", "accounts/moving.py", "app.py"},
+        {
+            "auth/service.py",
+            "health/checks.py",
+            "leases/timekeeper.py",
+            "leases/waiting.py",
+            "accounts/moving.py",
+            "app.py",
+        },
         "crossing organisations is for these few; everybody else works inside one",
     ),
     r"^\s*print\(": ({"cli.py"}, "the command line prints; everything else logs"),

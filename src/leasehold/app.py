@@ -15,6 +15,7 @@ from leasehold.accounts import (
     AccountHolder,
     Accounts,
     AnySlip,
+    MongoFace,
     MongoPool,
     Pool,
     PostgresPool,
@@ -42,7 +43,7 @@ from leasehold.fastlane import FastLane
 from leasehold.health import Health
 from leasehold.health.router import metrics_routes
 from leasehold.health.router import routes as health_routes
-from leasehold.leases import Desk, Ear, Kind, Leases, WaitingRoom
+from leasehold.leases import Desk, Ear, Kind, Leases, PostgresFace, Timekeeper, WaitingRoom
 from leasehold.leases.router import lanes as lease_lanes
 from leasehold.leases.router import routes as lease_routes
 from leasehold.leases.waiting import TICK_S
@@ -73,9 +74,11 @@ def build(
 
     def make_pool(process: UUID) -> Pool:
         if settings.pools == "postgres":
-            return PostgresPool(db, vault, process, settings.lease_max_age_seconds)
+            clock = Timekeeper(db, PostgresFace(), metrics)
+            return PostgresPool(db, vault, clock, process, settings.lease_max_age_seconds)
         client, name = connect(settings.mongo_url.get_secret_value())
-        return MongoPool(db, vault, client, name, process, settings.lease_max_age_seconds)
+        clock = Timekeeper(db, MongoFace(client, name), metrics)
+        return MongoPool(db, vault, clock, client, name, process, settings.lease_max_age_seconds)
 
     def make_drawer() -> Drawer:
         if settings.pools == "postgres":

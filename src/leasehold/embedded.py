@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -62,6 +62,9 @@ class EmbeddedFailed(Exception):
 
 class Embedded:
     """One process' use of the PostgreSQL in a data folder."""
+
+    # Nothing of ours reaches PostgreSQL.
+    environment: Mapping[str, str] = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
@@ -203,7 +206,7 @@ class Embedded:
                 stderr=output,
                 cwd="/",
                 check=False,
-                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+                env=self.environment,
                 user=SYSTEM_USER if _is_root() else None,
                 group=SYSTEM_USER if _is_root() else None,
                 start_new_session=True,  # Ctrl-C is for us; we stop PostgreSQL when it is time

@@ -42,6 +42,12 @@ class Metrics:
         self.stale_calls = Counter(
             "leasehold_stale_calls_total", "Calls with a lease that had ended.", ["call"], registry=self.registry
         )
+        self.clock_jumps = Counter(
+            "leasehold_clock_jumps_total",
+            "Jumps ahead of the clock that leases run by, as this server noticed them.",
+            ["store"],
+            registry=self.registry,
+        )
         self.waited = Histogram(
             "leasehold_acquire_seconds",
             "Time an acquire took, its waiting included.",

@@ -1,6 +1,7 @@
 """A worker's own MongoDB: a real mongod as a replica set of one, which ends with the tests however they end."""
 
 import asyncio
+import os
 import secrets
 import shutil
 import signal
@@ -8,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,9 @@ class _PortTaken(Exception):
 class Mongo:
     """One mongod in a folder of its own. It comes back on the same port with the same data."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self._environment = dict(environment or {})
         self._log = folder / "mongod.log"
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
@@ -102,6 +104,7 @@ class Mongo:
                 stdout=log,
                 stderr=log,
                 cwd="/",
+                env=os.environ | self._environment,
                 start_new_session=True,  # Ctrl-C is for us; we stop mongod when it is time
             )
         try:
@@ -164,9 +167,9 @@ class MongoDatabase:
 
 
 @contextmanager
-def running() -> Iterator[Mongo]:
+def running(environment: Mapping[str, str] | None = None) -> Iterator[Mongo]:
     folder = Path(tempfile.mkdtemp(prefix="leasehold-mongo-"))
-    mongo = Mongo(folder)
+    mongo = Mongo(folder, environment)
     try:
         mongo.start()
         with _no_socket_left_open():

@@ -6,6 +6,7 @@ from leasehold.accounts.counter import AccountCounter
 from leasehold.accounts.holder import AccountHolder
 from leasehold.accounts.models import AnySlip, Offer
 from leasehold.accounts.mongo import MongoPool
+from leasehold.accounts.mongo_clock import MongoFace
 from leasehold.accounts.mongo_shelf import MongoAddressInvalid, MongoShelf, connect, missing_indexes, reachable
 from leasehold.accounts.moving import MoveFailed, Place, Sum, move, purge
 from leasehold.accounts.moving_mongo import MongoPlace, kept_as
@@ -31,6 +32,7 @@ __all__ = [
     "GrantOut",
     "MongoAddressInvalid",
     "MongoBooks",
+    "MongoFace",
     "MongoPlace",
     "MongoPool",
     "MongoSafe",

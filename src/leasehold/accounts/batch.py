@@ -7,7 +7,7 @@ from uuid import UUID
 
 from leasehold.accounts import machine
 from leasehold.accounts.machine import Health, Verdict
-from leasehold.accounts.models import Account, Ask, End, GivenBack, Ground, Wish
+from leasehold.accounts.models import Account, Ask, End, GivenBack, Grant, Ground, Renewal, Wish
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.problems import PoolsMoving
 from leasehold.accounts.share import Claim, Shares
@@ -71,6 +71,16 @@ class Work:
     @property
     def keyed(self) -> list[Once]:
         return [ask.once for ask in self.batch.asks if ask.once]
+
+    def ask_again(self, slip: Ask | End | Renewal, leases: Iterable[UUID]) -> None:
+        """Answer it when these leases were booked as run out, or turned out to live."""
+        self.done.again.append(slip)
+        self.done.overdue.update(leases)
+
+    def recalled(self, ask: Ask, told: list[Grant] | Problem) -> None:
+        """It asked before, and is told what it was given then."""
+        self.done.granted[ask] = told
+        self.done.repeated.add(ask)
 
     def keep(self, shared: set[Once]) -> None:
         """Of grants whose asker is gone, leave alone those that somebody else was told of."""
@@ -198,13 +208,11 @@ def given_back(
     return None
 
 
-def why_not(lease: UUID, ended: Ended | None, moved: PoolsMoving | None, *, is_present: bool) -> Problem:
-    """Why a lease cannot do anything."""
+def why_not(lease: UUID, ended: Ended | None, moved: PoolsMoving | None, *, is_present: bool) -> Problem | None:
+    """Why a lease cannot do anything; None when it seems to have run out, which has to be booked first."""
     if ended is not None:
         return lost(lease, ended.how)
-    if is_present:
-        return lost(lease, How.EXPIRED)
-    return moved or unknown()
+    return None if is_present else moved or unknown()
 
 
 def elsewhere(now: str, moving_to: str | None, here: str) -> PoolsMoving | None:

@@ -1,7 +1,7 @@
 """The counter where accounts are handed out: batches are sorted, served by the pool, and everybody is answered."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -94,6 +94,27 @@ class AccountCounter:
         for site, seconds in done.next_back_s.items():
             self.room.call_in(organisation, site, seconds)
         self.room.freed(organisation, done.freed | done.left_for_others)
+        if done.again:
+            await self._ask_again(organisation, done)
+
+    async def _ask_again(self, organisation: UUID, done: Done) -> None:
+        """Whoever asks about a lease that seems to have run out is answered once that is booked, or found untrue."""
+        try:
+            await self.book(organisation, done.overdue)
+        except Exception as error:  # whatever it is, those who asked are told, and nobody else of their batch
+            for slip in done.again:
+                if not slip.future.done():
+                    slip.future.set_exception(error)
+            return
+        for slip in done.again:
+            desk = self.beats if isinstance(slip, Renewal) else self.desk
+            desk.put(organisation, slip)
+
+    async def book(self, organisation: UUID, overdue: Collection[UUID]) -> None:
+        """Book those of the leases that ran out."""
+        done = await self.pool.book(organisation, overdue)
+        self._metrics.leases_ended.labels("account", How.EXPIRED).inc(done.expired)
+        self.room.freed(organisation, done.freed)
 
     def _sorted(self, organisation: UUID, slips: Sequence[AnySlip]) -> Batch:
         now = asyncio.get_running_loop().time()
@@ -106,6 +127,7 @@ class AccountCounter:
                         batch.left.append(slip.ticket)
                 case Ask():
                     batch.asks.append(slip)
+                    slip.taken_up = now
                     slip.calls = self.room.calls(organisation, slip.site)
                     if slip.wait_seconds == 0 or now >= slip.deadline or self.room.is_closed:
                         batch.last.add(slip)
@@ -142,9 +164,9 @@ class AccountCounter:
             else:
                 if ask not in done.repeated:
                     self._metrics.part(self._metrics.leases_granted, "account").inc(len(granted))
-                self._hand_over(organisation, ask, granted)
+                self._hand_over(organisation, ask, granted, is_repeat=ask in done.repeated)
 
-    def _hand_over(self, organisation: UUID, ask: Ask, granted: list[Grant]) -> None:
+    def _hand_over(self, organisation: UUID, ask: Ask, granted: list[Grant], *, is_repeat: bool) -> None:
         opened, damaged = [], []
         for grant in granted:
             try:
@@ -156,7 +178,7 @@ class AccountCounter:
                     return
                 damaged.append(grant)
         if not damaged:
-            _resolve(ask.future, Offer(opened, None, ask.once))
+            _resolve(ask.future, Offer(opened, None, ask.once, is_repeat=is_repeat))
             return
         returned = self.give_back(ask.caller, granted, ask.once)
         errand = asyncio.create_task(self._serve_others(ask, damaged, returned), name="set-aside")

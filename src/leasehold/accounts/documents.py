@@ -7,6 +7,7 @@ names the `rev` it read.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +24,9 @@ Pipeline = list[Document]
 # An account carries its last ends itself; when it has so many they go to the history. So a release is one write.
 # An end that was no release makes it `pending`: that goes at once, for its holder may ask what it lost.
 ENDS_CARRIED = 8
+
+# By then nothing was sure.
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 _BETWEEN = "\x1f"  # between the name and the value of a label; no name contains it
 _NOW = "$$NOW"
@@ -122,6 +126,18 @@ def renewable(organisation: UUID, lease: UUID) -> Document:
     return {"organisation": organisation, "lease.id": lease, "moved": False, "$expr": _LIVE}
 
 
+def keeping(unjumped: datetime, seconds: float, longest_s: int) -> tuple[Document, Pipeline]:
+    """Across organisations: what lived before a jump of the clock lives on for a fresh term, and what it had left.
+
+    The greatest age does not count here: by a clock that jumped, everything is old.
+    """
+    fresh = {"$add": [_NOW, {"$multiply": ["$lease.ttl_seconds", 1000]}]}
+    left = {"$min": [{"$add": ["$lease.expires_at", int(seconds * 1000)]}, {"$add": [_NOW, longest_s * 1000]}]}
+    until = {"$max": ["$lease.expires_at", fresh, left]}
+    where = {"lease.id": {"$exists": True}, "moved": False, "lease.expires_at": {"$gt": unjumped}}
+    return where, [{"$set": {"lease.expires_at": until}}]
+
+
 def grants(organisation: UUID, wanted: Sequence[Document]) -> tuple[Document, Pipeline]:
     """One update for many grants: each free account gets what `wanted` says for it, and its fence grows."""
     until = {"$add": [_NOW, {"$multiply": ["$slip.ttl_seconds", 1000]}]}
@@ -158,17 +174,19 @@ def slip(held: Held, rev: int, ending: Ending, by: UUID) -> Document:
     }
 
 
-def ends(organisation: UUID, slips: Sequence[Document]) -> tuple[Document, Pipeline]:
+def ends(organisation: UUID, slips: Sequence[Document], sure_until: datetime = NEVER) -> tuple[Document, Pipeline]:
     """One update for many ends: book how, and leave each account as its verdict says.
 
-    The lease and its time are in the filter: a release needs a live lease, an expiry one that ran out.
+    The lease and its time are in the filter: a release needs a live lease, an expiry one that ran out by a clock that
+    was looked at. One that has jumped since shows more than `sure_until`.
     """
+    ran_out = {"$and": [{"$lte": ["$lease.expires_at", _NOW]}, {"$lt": [_NOW, sure_until]}]}
     allowed = {
         "$and": [
             {"$eq": ["$lease.id", "$$slip.lease"]},
             {"$eq": ["$rev", "$$slip.rev"]},
             {"$or": [{"$eq": ["$$slip.how", How.EXPIRED]}, _LIVE]},
-            {"$or": [{"$ne": ["$$slip.how", How.EXPIRED]}, {"$lte": ["$lease.expires_at", _NOW]}]},
+            {"$or": [{"$ne": ["$$slip.how", How.EXPIRED]}, ran_out]},
         ]
     }
     where = {

@@ -162,6 +162,8 @@ class Ask:
     # Its place in the queue of waiters, once it has one.
     ticket: UUID | None = None
     since: datetime | None = None
+    # When it was last taken up, by the loop's own clock: what it is granted was granted after that.
+    taken_up: float = 0.0
     # How often those who wait at its site had been called when it was last taken up.
     calls: int = 0
 
@@ -271,6 +273,8 @@ class Offer:
     waiting: Waiting | None
     # Under which key it was asked for.
     once: Once | None = None
+    # What was granted before, as it is by now.
+    is_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)

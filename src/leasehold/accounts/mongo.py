@@ -31,7 +31,7 @@ from leasehold.accounts.records import unknown_site
 from leasehold.accounts.share import needs, share
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
-from leasehold.leases import Kind, new_id
+from leasehold.leases import Kind, Timekeeper, new_id
 from leasehold.problems import IdempotencyMismatch, Problem
 from leasehold.vault import Vault
 
@@ -49,17 +49,21 @@ class MongoPool(MongoEnds):
         self,
         db: Database,
         vault: Vault,
+        clock: Timekeeper,
         client: AsyncMongoClient[Document],
         name: str,
         process: UUID,
         max_age_s: int,
     ) -> None:
-        super().__init__(db, vault, client, name, max_age_s)
+        super().__init__(db, vault, clock, client, name, max_age_s)
         self._process = process
         self._to_carry: set[UUID] = set()
         self._carrying: asyncio.Task[None] | None = None
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
+        return await self._clock.steadily(partial(self._tried, organisation, batch))
+
+    async def _tried(self, organisation: UUID, batch: Batch) -> Done:
         before, attempts = places(batch.asks), 0
         while True:
             attempts += 1
@@ -115,6 +119,7 @@ class MongoPool(MongoEnds):
         grounds = sorted({*at, *(held.site for held in work.held.values())})
         work.grounds = await self._grounds(conn, organisation, grounds)
         work.due = [held for held in work.due if held.site in work.grounds]
+        await self._make_sure(conn, work)
 
     async def _look_at_ends(self, work: Books) -> None:
         if not work.batch.ends:
@@ -280,21 +285,27 @@ class MongoPool(MongoEnds):
         """Answer those who asked before from what they were given then, and those who ask for a site there is not."""
         for ask in work.batch.asks:
             if ask.once and ask.once in work.repeats:
-                work.done.granted[ask] = await self._made_before(work, work.repeats[ask.once])
-                work.done.repeated.add(ask)
+                await self._recall(work, ask, work.repeats[ask.once])
             elif ask.site not in work.grounds:
                 work.done.granted[ask] = unknown_site()
                 if ask.once:
                     await idempotency.forget_many(conn, work.organisation, [ask.once])
 
-    async def _made_before(self, work: Books, made: str | Problem) -> list[Grant] | Problem:
+    async def _recall(self, work: Books, ask: Ask, made: str | Problem) -> None:
+        """Tell what an earlier request made, as it is by now."""
         if isinstance(made, Problem):
-            return made
+            return work.recalled(ask, made)
         ids = [UUID(hex=lease) for lease in made.split()]
         found = await self._held(work.organisation, ids)
-        if ended := [lease for lease in ids if lease not in found]:
-            return (await self._why_not(work.organisation, ended))[ended[0]]
-        return [found[lease] for lease in ids]
+        ended = [lease for lease in ids if lease not in found]
+        why = await self._why_not(work.organisation, ended)
+        if over := [problem for problem in why.values() if problem]:
+            work.recalled(ask, over[0])
+        elif ended:
+            work.ask_again(ask, ended)
+        else:
+            work.recalled(ask, [found[lease] for lease in ids])
+        return None
 
     async def _trip(self, conn: Conn, work: Books) -> None:
         """When most accounts of a site fail, the site is at fault: it is paused and they are forgiven."""

@@ -1,20 +1,24 @@
 """How leases on accounts end in MongoDB: each by one conditional update, computed from what was read."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from pymongo import UpdateMany, UpdateOne
 
 from leasehold import audit, logs
 from leasehold.accounts import documents, machine, notes, store
-from leasehold.accounts.batch import NEVER_DELIVERED, Ending, Held, Settled, Work, given_back, why_not
+from leasehold.accounts.batch import NEVER_DELIVERED, Ending, Held, Settled, Work, elsewhere, given_back, why_not
 from leasehold.accounts.documents import Document
 from leasehold.accounts.models import Account
 from leasehold.accounts.mongo_records import MongoRecords
 from leasehold.accounts.mongo_shelf import reachable
-from leasehold.accounts.pool import Batch
+from leasehold.accounts.pool import Batch, Done
+from leasehold.accounts.problems import PoolsMoving
+from leasehold.db import Conn
 from leasehold.ids import uuid7
 from leasehold.leases import Ended, How, Lease
 from leasehold.problems import Problem
@@ -38,6 +42,8 @@ class Books(Work):
     # Accounts as they are after their leases ended.
     after: dict[UUID, Document] = field(default_factory=dict)
     granted: list[UUID] = field(default_factory=list)
+    # By when the clock was to be asked again that says what ran out.
+    sure_until: datetime = documents.NEVER
     # Something may have been written.
     has_begun: bool = False
 
@@ -50,19 +56,36 @@ class MongoEnds(MongoRecords):
 
     async def settle(self, organisation: UUID, site: str | None) -> int:
         settled = 0
+        due = documents.due(organisation, None if site is None else [site])
         while True:
-            work = Books(organisation, Batch())
-            async with self._db.transaction(organisation) as conn, reachable():
-                await self._refuse_moved(conn)
-                self._read_due(work, await self._find_due(organisation, None if site is None else [site]))
-                at = sorted({held.site for held in work.due})
-                work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
-                endings, ended = await self._settle(work)
-                await audit.record_many(conn, list(notes.of_ends(organisation, endings, ended, ())))
+            work = await self._clock.steadily(partial(self._settle_some, organisation, due))
             settled += work.done.expired
             if len(work.due) < DUE_AT_ONCE:
                 await self._carry_pending(organisation)
                 return settled
+
+    async def book(self, organisation: UUID, leases: Collection[UUID]) -> Done:
+        overdue = {"organisation": organisation, "lease.id": {"$in": list(leases)}, "moved": False}
+        work = await self._clock.steadily(partial(self._settle_some, organisation, overdue))
+        self._carry_soon(work.after.values())
+        return work.done
+
+    async def _settle_some(self, organisation: UUID, which: Document) -> Books:
+        work = Books(organisation, Batch())
+        async with self._db.transaction(organisation) as conn, reachable():
+            await self._refuse_moved(conn)
+            self._read_due(work, await self._seen(which, limit=DUE_AT_ONCE))
+            at = sorted({held.site for held in work.due})
+            work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
+            await self._make_sure(conn, work)
+            endings, ended = await self._settle(work)
+            await audit.record_many(conn, list(notes.of_ends(organisation, endings, ended, ())))
+        return work
+
+    async def _make_sure(self, conn: Conn, work: Books) -> None:
+        """Nothing is booked as run out but by a clock that was looked at, and that has not jumped since."""
+        if any(held.ran_out for held in (*work.held.values(), *work.due)):
+            work.sure_until = await self._clock.look(conn)
 
     async def _find_due(self, organisation: UUID, at: Sequence[str] | None) -> list[Document]:
         return await self._seen(documents.due(organisation, at), documents.PLAIN, limit=DUE_AT_ONCE)
@@ -95,7 +118,7 @@ class MongoEnds(MongoRecords):
                     documents.slip(holders[lease], work.revs[holders[lease].account], ending, work.id)
                     for lease, ending in open_.items()
                 ]
-                writes.append(UpdateMany(*documents.ends(organisation, slips), hint="_id_"))
+                writes.append(UpdateMany(*documents.ends(organisation, slips, work.sure_until), hint="_id_"))
             if writes:
                 await self._accounts.bulk_write(writes, ordered=False)
             writes = []
@@ -163,7 +186,10 @@ class MongoEnds(MongoRecords):
         live = {document["lease"]["id"]: documents.read_lease(document) for document in found if document["is_live"]}
         why = await self._why_not(work.organisation, [lease for lease in wanted if lease not in live])
         for renewal in work.batch.renewals:
-            work.done.renewed[renewal] = live.get(renewal.lease) or why[renewal.lease]
+            if told := live.get(renewal.lease) or why[renewal.lease]:
+                work.done.renewed[renewal] = told
+            else:
+                work.ask_again(renewal, [renewal.lease])
 
     async def _answer_ends(self, work: Books, settled: Mapping[UUID, Settled]) -> None:
         if not work.batch.ends:
@@ -176,8 +202,10 @@ class MongoEnds(MongoRecords):
         accounts |= await self._accounts_now(work, [ended.resource for ended in past.values()])
         for end in work.batch.ends:
             by_us = settled[end.lease].account if end.lease in ours else None
-            told = given_back(end, past.get(end.lease), accounts, by_us=by_us)
-            work.done.ended[end] = told or why[end.lease]
+            if told := given_back(end, past.get(end.lease), accounts, by_us=by_us) or why[end.lease]:
+                work.done.ended[end] = told
+            else:
+                work.ask_again(end, [end.lease])
 
     async def _accounts_now(self, work: Books, ids: Sequence[UUID]) -> dict[UUID, Account]:
         if not ids:
@@ -199,21 +227,27 @@ class MongoEnds(MongoRecords):
         ended += [documents.read_ended(document) async for document in self._ends.find(where)]
         return {one.id: one for one in ended if one.id in missing}
 
-    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease:
+    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease | None:
         where = {"organisation": organisation, "lease.id": lease, "moved": False}
         found = [document for document in await self._seen(where, documents.PLAIN) if document["is_live"]]
-        if not found:
-            raise (await self._why_not(organisation, [lease]))[lease]
-        return documents.read_lease(found[0])
+        if found:
+            return documents.read_lease(found[0])
+        if why := (await self._why_not(organisation, [lease]))[lease]:
+            raise why
+        return None
 
-    async def _why_not(self, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem]:
+    async def _why_not(self, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem | None]:
         if not missing:
             return {}
         # What ends in between is in the second, if not in the first.
         where = {"organisation": organisation, "lease.id": {"$in": list(missing)}}
-        present = {found["lease"]["id"] async for found in self._accounts.find(where, {"lease.id": 1})}
+        found = await self._accounts.find(where, {"lease.id": 1, "moved": 1}).to_list()
+        present = {document["lease"]["id"] for document in found if not document["moved"]}
+        moved = {document["lease"]["id"]: _moving() for document in found if document["moved"]}
         past = await self._past(organisation, missing)
-        return {lease: why_not(lease, past.get(lease), None, is_present=lease in present) for lease in missing}
+        return {
+            lease: why_not(lease, past.get(lease), moved.get(lease), is_present=lease in present) for lease in missing
+        }
 
     async def _give_back(self, organisation: UUID, granted: Sequence[UUID], *, adopted: bool = True) -> None:
         """As if these leases had not been: nobody ever learned of them. `adopted`: also if a repeat took them over."""
@@ -248,6 +282,11 @@ class MongoEnds(MongoRecords):
             except Problem as problem:
                 # The reaper finds what is left behind.
                 log.warning("pool.not_carried", accounts=len(carriers), problem=problem.slug())
+
+
+def _moving() -> PoolsMoving | None:
+    """What is marked as moved is on its way to the other store."""
+    return elsewhere("mongo", "postgres", "mongo")
 
 
 def _as_read(work: Books, account: UUID) -> Document:

@@ -36,7 +36,7 @@ from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
 from leasehold.ids import show, uuid7
-from leasehold.leases import Beaten, Ended, Lease, LeaseFilter
+from leasehold.leases import Beaten, Ended, Lease, LeaseFilter, Timekeeper
 from leasehold.problems import Unavailable
 from leasehold.vault import Vault
 
@@ -48,16 +48,31 @@ class MongoRecords(MongoShelf):
     """The part of the MongoDB pool that grants nothing."""
 
     def __init__(
-        self, db: Database, vault: Vault, client: AsyncMongoClient[Document], name: str, max_age_s: int
+        self,
+        db: Database,
+        vault: Vault,
+        clock: Timekeeper,
+        client: AsyncMongoClient[Document],
+        name: str,
+        max_age_s: int,
     ) -> None:
         super().__init__(client, name)
         self._db = db
         self._vault = vault
+        self._clock = clock
         self._max_age_s = max_age_s
 
+    async def open(self) -> None:
+        await super().open()
+        await self._clock.begin()
+
     async def insist(self, organisation: UUID) -> None:
-        async with self._db.transaction(organisation) as conn:
-            await self._refuse_moved(conn)
+        async def look() -> None:
+            async with self._db.transaction(organisation) as conn:
+                await self._refuse_moved(conn)
+                await self._clock.look(conn)
+
+        await self._clock.steadily(look)
 
     async def create(self, caller: Caller, new: NewAccount, once: Once | None) -> Account:
         organisation, account = caller.organisation, uuid7()
@@ -276,9 +291,9 @@ class MongoRecords(MongoShelf):
                 await self._accounts.bulk_write(writes, ordered=False)
             after = await self._seen({**held, "moved": False})
             renewed = [document["lease"]["id"] for document in after if document["is_live"]]
-            lost = {document["lease"]["id"] for document in after if not document["is_live"]}
-            lost |= {ended.id for ended in await self._lost(caller, owner)}
-        return Beaten(renewed, sorted(lost - set(renewed)))
+            overdue = [document["lease"]["id"] for document in after if not document["is_live"]]
+            lost = {ended.id for ended in await self._lost(caller, owner)}
+        return Beaten(renewed, sorted(lost), overdue)
 
     async def _lost(self, caller: Caller, owner: str) -> list[Ended]:
         await self._carry_pending(caller.organisation)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pymongo import AsyncMongoClient, ReadPreference
 from pymongo.asynchronous.collection import AsyncCollection
+from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError, ConfigurationError, DuplicateKeyError, PyMongoError
 from pymongo.write_concern import WriteConcern
 
@@ -59,16 +60,24 @@ async def reachable() -> AsyncIterator[None]:
         ) from error
 
 
+def _database(client: AsyncMongoClient[Document], name: str) -> AsyncDatabase[Document]:
+    """Whatever the address asks for: a decision is made by the primary alone, and a write is not lost."""
+    return client.get_database(
+        name, write_concern=WriteConcern(w="majority", j=True), read_preference=ReadPreference.PRIMARY
+    )
+
+
+def accounts_of(client: AsyncMongoClient[Document], name: str) -> AsyncCollection[Document]:
+    return _database(client, name)["accounts"]
+
+
 class MongoShelf:
     """Accounts, ended leases and the gates of sites with a cap. A write is acknowledged when it cannot be lost."""
 
     def __init__(self, client: AsyncMongoClient[Document], name: str) -> None:
         self._client = client
-        # Whatever the address asks for: a decision is made by the primary alone.
-        database = client.get_database(
-            name, write_concern=WriteConcern(w="majority", j=True), read_preference=ReadPreference.PRIMARY
-        )
-        self._accounts: AsyncCollection[Document] = database["accounts"]
+        database = _database(client, name)
+        self._accounts: AsyncCollection[Document] = accounts_of(client, name)
         self._ends: AsyncCollection[Document] = database["lease_ends"]
         self._gates: AsyncCollection[Document] = database["gates"]
 

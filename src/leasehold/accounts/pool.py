@@ -57,6 +57,9 @@ class Done:
     # When the next account of a site is worth another look.
     next_back_s: dict[str, float] = field(default_factory=dict)
     expired: int = 0
+    # Leases that seem to have run out, and those who ask about one: answered once that is booked, or found untrue.
+    overdue: set[UUID] = field(default_factory=set)
+    again: list[Ask | End | Renewal] = field(default_factory=list)
     # Asks that were told what they were granted before.
     repeated: set[Ask] = field(default_factory=set)
 
@@ -84,8 +87,11 @@ class Pool(Protocol):
     async def settle(self, organisation: UUID, site: str | None) -> int:
         """Book what ran out; returns how many leases that were. Nothing else depends on its being called."""
 
-    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease:
-        """A lease that lives; refuses any other with how it ended, or that it never was."""
+    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease | None:
+        """A lease that lives; None when it ran out and that is not booked yet. Refuses any other with how it ended."""
+
+    async def book(self, organisation: UUID, leases: Collection[UUID]) -> Done:
+        """Book those of the leases that ran out. Nobody is told that one did before this was done."""
 
     async def renew_owner(self, caller: Caller, owner: str, ttl_seconds: int | None) -> Beaten: ...
 

@@ -1,8 +1,8 @@
 """The account pool in PostgreSQL: one transaction for a whole batch, sent in as few trips as the questions allow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
 from uuid import UUID
 
 from psycopg.errors import DeadlockDetected
@@ -15,7 +15,7 @@ from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.records import Records, unknown_site
 from leasehold.accounts.share import needs, share
 from leasehold.db import Conn, Database
-from leasehold.leases import Kind, Lease, new_id
+from leasehold.leases import Kind, Lease, Timekeeper, new_id
 from leasehold.problems import Problem
 from leasehold.vault import Vault
 
@@ -27,11 +27,14 @@ _ATTEMPTS = 3
 class PostgresPool(Records):
     """Accounts whose every row, lease and end are in PostgreSQL."""
 
-    def __init__(self, db: Database, vault: Vault, process: UUID, max_age_s: int) -> None:
-        super().__init__(db, vault, max_age_s)
+    def __init__(self, db: Database, vault: Vault, clock: Timekeeper, process: UUID, max_age_s: int) -> None:
+        super().__init__(db, vault, clock, max_age_s)
         self._process = process
 
     async def work(self, organisation: UUID, batch: Batch) -> Done:
+        return await self._clock.steadily(partial(self._tried, organisation, batch))
+
+    async def _tried(self, organisation: UUID, batch: Batch) -> Done:
         before, attempts = places(batch.asks), 0
         while True:
             attempts += 1
@@ -53,20 +56,46 @@ class PostgresPool(Records):
             await self._answer_ends(conn, work, settled)
             await self._serve(conn, work, candidates)
             await _trip(conn, work)
+            await self._make_sure(conn, work)
         return work.done
 
     async def settle(self, organisation: UUID, site: str | None) -> int:
         settled = 0
         while True:
-            work = Work(organisation, Batch())
-            async with self._db.transaction(organisation) as conn:
-                at = [site] if site is not None else await store.sites(conn, organisation)
-                work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
-                work.due = await store.read_due(await store.due(conn, organisation, at, _DUE_AT_ONCE))
-                await _settle(conn, work)
+            work = await self._clock.steadily(partial(self._settle_some, organisation, site))
             settled += work.done.expired
             if len(work.due) < _DUE_AT_ONCE:
                 return settled
+
+    async def _settle_some(self, organisation: UUID, site: str | None) -> Work:
+        work = Work(organisation, Batch())
+        async with self._db.transaction(organisation) as conn:
+            at = [site] if site is not None else await store.sites(conn, organisation)
+            work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
+            work.due = await store.read_due(await store.due(conn, organisation, at, _DUE_AT_ONCE))
+            await _settle(conn, work)
+            await self._make_sure(conn, work)
+        return work
+
+    async def book(self, organisation: UUID, leases: Collection[UUID]) -> Done:
+        return await self._clock.steadily(partial(self._book, organisation, list(leases)))
+
+    async def _book(self, organisation: UUID, overdue: Sequence[UUID]) -> Done:
+        work = Work(organisation, Batch())
+        async with self._db.transaction(organisation) as conn:
+            held = await store.read_held(await store.held(conn, organisation, overdue))
+            await leases.hold(conn, organisation, overdue, ())
+            work.due = list(held.values())
+            at = sorted({one.site for one in work.due})
+            work.grounds = await store.read_grounds(await store.grounds(conn, organisation, at))
+            await _settle(conn, work)
+            await self._make_sure(conn, work)
+        return work.done
+
+    async def _make_sure(self, conn: Conn, work: Work) -> None:
+        """Whatever was booked as run out was judged before this look: by a clock that jumped, none of it may stand."""
+        if work.done.expired:
+            await self._clock.look(conn)
 
     async def _look(self, conn: Conn, work: Work) -> None:
         """Find out what has to be known before anything is decided."""
@@ -107,7 +136,10 @@ class PostgresPool(Records):
         missing = [renewal.lease for renewal in work.batch.renewals if renewal.lease not in renewed]
         why = await self._why_not(conn, work.organisation, missing) if missing else {}
         for renewal in work.batch.renewals:
-            work.done.renewed[renewal] = renewed.get(renewal.lease) or why[renewal.lease]
+            if told := renewed.get(renewal.lease) or why[renewal.lease]:
+                work.done.renewed[renewal] = told
+            else:
+                work.ask_again(renewal, [renewal.lease])
 
     async def _answer_ends(self, conn: Conn, work: Work, settled: Mapping[UUID, Settled]) -> None:
         if not work.batch.ends:
@@ -120,17 +152,19 @@ class PostgresPool(Records):
         accounts = await store.read_accounts(await store.by_ids(conn, work.organisation, ids))
         for end in work.batch.ends:
             by_us = settled[end.lease].account if end.lease in ours else None
-            told = given_back(end, past.get(end.lease), accounts, by_us=by_us)
-            work.done.ended[end] = told or why[end.lease]
+            if told := given_back(end, past.get(end.lease), accounts, by_us=by_us) or why[end.lease]:
+                work.done.ended[end] = told
+            else:
+                work.ask_again(end, [end.lease])
 
-    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease:
+    async def find_lease(self, organisation: UUID, lease: UUID) -> Lease | None:
         async with self._db.transaction(organisation) as conn:
             found = await store.lease(conn, organisation, lease)
-            if found is None:
-                raise (await self._why_not(conn, organisation, [lease]))[lease]
+            if found is None and (why := (await self._why_not(conn, organisation, [lease]))[lease]):
+                raise why
             return found
 
-    async def _why_not(self, conn: Conn, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem]:
+    async def _why_not(self, conn: Conn, organisation: UUID, missing: Sequence[UUID]) -> dict[UUID, Problem | None]:
         # What ends in between is in the second, if not in the first.
         present = await leases.find(conn, organisation, missing)
         past = await leases.past(conn, organisation, missing)
@@ -183,23 +217,30 @@ class PostgresPool(Records):
         """Answer those who asked before from what they were given then, and those who ask for a site there is not."""
         for ask in work.batch.asks:
             if ask.once and ask.once in work.repeats:
-                work.done.granted[ask] = await self._made_before(conn, work, ask, work.repeats[ask.once])
-                work.done.repeated.add(ask)
+                await self._recall(conn, work, ask, work.repeats[ask.once])
             elif ask.site not in work.grounds:
                 work.done.granted[ask] = unknown_site()
                 if ask.once:
                     await idempotency.forget_many(conn, work.organisation, [ask.once])
 
-    async def _made_before(self, conn: Conn, work: Work, ask: Ask, made: str | Problem) -> Any:
+    async def _recall(self, conn: Conn, work: Work, ask: Ask, made: str | Problem) -> None:
+        """Tell what an earlier request made, as it is by now."""
         if isinstance(made, Problem):
-            return made
+            return work.recalled(ask, made)
         ids = [UUID(hex=lease) for lease in made.split()]
         found = await store.read_grants(await store.granted(conn, work.organisation, ids))
-        if ended := [lease for lease in ids if lease not in found]:
-            return (await self._why_not(conn, work.organisation, ended))[ended[0]]
-        grants = [found[lease] for lease in ids]
-        await audit.record_many(conn, [notes.disclosed(ask, grant.account.id, grant.lease.id) for grant in grants])
-        return grants
+        ended = [lease for lease in ids if lease not in found]
+        why = await self._why_not(conn, work.organisation, ended) if ended else {}
+        if over := [problem for problem in why.values() if problem]:
+            work.recalled(ask, over[0])
+        elif ended:
+            work.ask_again(ask, ended)
+        else:
+            grants = [found[lease] for lease in ids]
+            shown = [notes.disclosed(ask, grant.account.id, grant.lease.id) for grant in grants]
+            await audit.record_many(conn, shown)
+            work.recalled(ask, grants)
+        return None
 
 
 def _look_with(conn: Conn, work: Work) -> queueing.Look:

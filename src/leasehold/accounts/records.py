@@ -28,7 +28,7 @@ from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
 from leasehold.ids import show, uuid7
 from leasehold.leases import PREFIX as LEASE
-from leasehold.leases import Beaten, Ended, Holding, Kind, Lease, LeaseFilter
+from leasehold.leases import Beaten, Ended, Holding, Kind, Lease, LeaseFilter, Timekeeper
 from leasehold.sites import SiteUnknown
 from leasehold.vault import Place, Vault
 
@@ -66,21 +66,27 @@ async def refuse_moved(conn: Conn, here: str) -> None:
 class Records:
     """The part of the PostgreSQL pool that grants nothing."""
 
-    def __init__(self, db: Database, vault: Vault, max_age_s: int) -> None:
+    def __init__(self, db: Database, vault: Vault, clock: Timekeeper, max_age_s: int) -> None:
         self._db = db
         self._vault = vault
+        self._clock = clock
         self._max_age_s = max_age_s
 
     async def open(self) -> None:
         """Nothing to make: the migrations did."""
+        await self._clock.begin()
 
     async def close(self) -> None:
         """Nothing to give back: the database is the house's."""
 
     async def insist(self, organisation: UUID) -> None:
-        async with self._db.transaction(organisation) as conn:
-            if problem := await self.moved(conn):
-                raise problem
+        async def look() -> None:
+            async with self._db.transaction(organisation) as conn:
+                if problem := await self.moved(conn):
+                    raise problem
+                await self._clock.look(conn)
+
+        await self._clock.steadily(look)
 
     async def moved(self, conn: Conn) -> PoolsMoving | None:
         """The refusal when the pools are in another store, or on their way there."""
@@ -207,7 +213,7 @@ class Records:
         async with self._db.transaction(organisation) as conn:
             holding = Holding(organisation, caller.token, owner, Kind.ACCOUNT)
             renewed = await leases.renew_owner(conn, holding, ttl_seconds, self._max_age_s)
-            return Beaten(renewed, await leases.lost_of(conn, holding))
+            return Beaten(renewed, await leases.lost_of(conn, holding), await leases.overdue(conn, holding))
 
     async def held_by(self, organisation: UUID, owner: str) -> list[UUID]:
         async with self._db.transaction(organisation) as conn:

@@ -20,7 +20,7 @@ from leasehold.auth import Permission
 from leasehold.door import KEY_HEADER, CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.fastlane import Lane, lane
 from leasehold.ids import parse
-from leasehold.leases import LeaseLost
+from leasehold.leases import LONGEST_S, LeaseLost
 from leasehold.paging import Cursor, Limit, Page, decode, paged
 from leasehold.problems import InvalidRequest, UnsupportedMediaType, fault, invalid
 from leasehold.sites import SiteUnknown
@@ -86,7 +86,7 @@ class AccountPatch(Strict):
 class AcquireIn(Strict):
     site: Slug
     owner: Annotated[Line, Field(max_length=200, description="Who holds the lease, as its holder calls itself.")]
-    ttl_seconds: int = Field(120, ge=5, le=3600, description="How long it lives without a heartbeat.")
+    ttl_seconds: int = Field(120, ge=5, le=LONGEST_S, description="How long it lives without a heartbeat.")
     wait_seconds: int = Field(0, ge=0, le=30, description="How long to wait for something to come free.")
     priority: int = Field(4, ge=0, le=9, description="Among those who wait, higher is served first.")
     job_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,200}$")] | None = Field(

@@ -28,11 +28,16 @@ from leasehold.accounts.records import unknown_account
 from leasehold.caller import Caller
 from leasehold.db import Conn
 from leasehold.idempotency import Once
-from leasehold.leases import Beaten, Ended, How, Lease, LeaseFilter, LeaseLost, Report
+from leasehold.leases import Beaten, Ended, How, Lease, LeaseFilter, LeaseLost, Report, lost
 from leasehold.metrics import Metrics
+from leasehold.problems import Unavailable
 from leasehold.sites import Saying
 
 log = logs.get(__name__)
+
+_ATTEMPTS = 5
+# What must be left of its time when somebody is told of a new lease: a third, before which the SDK first renews.
+MIN_LEFT = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +90,19 @@ class Accounts:
             raise
         finally:
             self.counter.leave(caller.organisation, ask)
+        self._refuse_stale(ask, offer)
         self._metrics.part(self._metrics.waited, "granted" if offer.grants else "empty").observe(loop.time() - began)
         return offer
+
+    def _refuse_stale(self, ask: Ask, offer: Offer) -> None:
+        """Give back what was granted so long ago that little is left of it: its holder could not rely on it."""
+        took = asyncio.get_running_loop().time() - ask.taken_up
+        if offer.grants and not offer.is_repeat and took > ask.ttl_seconds * (1 - MIN_LEFT):
+            self.counter.take_back(ask.caller, offer)
+            raise Unavailable(
+                "The server was too slow to tell in time what it granted, and has given it back. Try again.",
+                headers={"Retry-After": "1"},
+            )
 
     async def renew(self, caller: Caller, lease: UUID, ttl_seconds: int | None) -> Lease:
         renewal = Renewal(lease, ttl_seconds, asyncio.get_running_loop().create_future())
@@ -117,7 +133,12 @@ class Accounts:
 
     async def renew_owner(self, caller: Caller, owner: str, ttl_seconds: int | None) -> Beaten:
         await self._pool.insist(caller.organisation)
-        return await self._pool.renew_owner(caller, owner, ttl_seconds)
+        for _ in range(_ATTEMPTS):
+            beaten = await self._pool.renew_owner(caller, owner, ttl_seconds)
+            if not beaten.overdue:
+                return beaten
+            await self.counter.book(caller.organisation, beaten.overdue)
+        raise Unavailable("Leases end faster than they are booked. Try again.", headers={"Retry-After": "1"})
 
     async def insist(self, caller: Caller) -> None:
         """Refuse when the accounts are in another store, or on their way there."""
@@ -125,7 +146,13 @@ class Accounts:
 
     async def find_lease(self, caller: Caller, lease: UUID) -> Lease:
         """A live lease on an account; refuses any other with the reason."""
-        return await self._pool.find_lease(caller.organisation, lease)
+        found = await self._pool.find_lease(caller.organisation, lease)
+        if found is None:
+            await self._pool.book(caller.organisation, [lease])
+            found = await self._pool.find_lease(caller.organisation, lease)
+        if found is None:
+            raise lost(lease, How.EXPIRED)
+        return found
 
     async def live(self, caller: Caller, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
         await self._pool.insist(caller.organisation)

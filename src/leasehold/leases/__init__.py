@@ -8,6 +8,7 @@ from leasehold.leases.ear import Ear
 from leasehold.leases.kept import KeptLeases, Resources, nobody
 from leasehold.leases.models import (
     ANYWHERE,
+    LONGEST_S,
     NEVER_DELIVERED,
     PREFIX,
     Beaten,
@@ -33,16 +34,20 @@ from leasehold.leases.store import (
     leave,
     live,
     lost_of,
+    overdue,
     past,
     queue,
     renew,
     renew_owner,
     renewed,
 )
+from leasehold.leases.timekeeper import PostgresFace, Timekeeper
 from leasehold.leases.waiting import WaitingRoom
+from leasehold.leases.watch import Jump
 
 __all__ = [
     "ANYWHERE",
+    "LONGEST_S",
     "NEVER_DELIVERED",
     "PREFIX",
     "Ask",
@@ -57,6 +62,7 @@ __all__ = [
     "Holder",
     "Holding",
     "How",
+    "Jump",
     "KeptLeases",
     "Kind",
     "Lease",
@@ -69,10 +75,12 @@ __all__ = [
     "NewLease",
     "Offer",
     "Place",
+    "PostgresFace",
     "Report",
     "Resources",
     "Returned",
     "Stock",
+    "Timekeeper",
     "Waiting",
     "WaitingOut",
     "WaitingRoom",
@@ -88,6 +96,7 @@ __all__ = [
     "lost_of",
     "new_id",
     "nobody",
+    "overdue",
     "past",
     "queue",
     "renew",

@@ -1,7 +1,7 @@
 """A lease and how it ends, as the house passes them around."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -14,6 +14,8 @@ PREFIX = "lease"
 ANYWHERE = ""
 # Why a lease ended that was granted to somebody who was gone by then.
 NEVER_DELIVERED = "never delivered"
+# The longest term there is: what a grant or a renewal can ask for.
+LONGEST_S = 3600
 
 
 class Kind(StrEnum):
@@ -96,6 +98,8 @@ class Beaten:
 
     renewed: list[UUID]
     lost: list[UUID]
+    # Seem to have run out; whether they did is not said before it is booked.
+    overdue: list[UUID] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,12 +77,15 @@ UPDATE lease l
 RETURNING l.id;
 
 -- name: lost
--- What this token held under that owner and lost within the last hour, settled or not.
+-- What this token held under that owner and lost within the last hour.
 SELECT e.id
   FROM lease_end e
  WHERE e.organisation = %(organisation)s::uuid AND e.owner = %(owner)s::text AND e.token = %(token)s::uuid
    AND e.kind = %(kind)s::text AND e.how <> 'released' AND e.ended_at > clock_timestamp() - interval '1 hour'
- UNION ALL
+ LIMIT 1000;
+
+-- name: overdue
+-- What this token holds under that owner, seems to have run out, and was not booked as such.
 SELECT l.id
   FROM lease l
  WHERE l.organisation = %(organisation)s::uuid AND l.owner = %(owner)s::text AND l.token = %(token)s::uuid
@@ -176,3 +179,46 @@ DELETE FROM waiter
 -- Across organisations: this process stops; nobody waits in it any more.
 DELETE FROM waiter
  WHERE process = %(process)s::uuid;
+
+-- name: clock
+-- What the clock shows, and the last jump of a store's clock that was seen to. One that is seen to after this look has a
+-- higher number, whatever clocks did.
+SELECT coalesce(max(id), 0), clock_timestamp()
+  FROM clock_jump
+ WHERE store = %(store)s::text;
+
+-- name: jump_turn
+-- Across organisations: one server after the other sees to a jump.
+SELECT pg_advisory_xact_lock(hashtextextended('leasehold clock ' || %(store)s::text, 0));
+
+-- name: is_seen_to
+-- Across organisations: whether somebody has seen to the jump that came after a look. It was noticed later than that look,
+-- by the clock as it goes since.
+SELECT EXISTS (
+    SELECT FROM clock_jump
+     WHERE store = %(store)s::text AND id > %(known)s::bigint AND noticed_at > %(since)s::timestamptz);
+
+-- name: note_jump
+-- Across organisations.
+INSERT INTO clock_jump (store, noticed_at, seconds, leases)
+VALUES (%(store)s::text, %(noticed_at)s::timestamptz, %(seconds)s::float8, %(leases)s::int)
+RETURNING id;
+
+-- name: keep
+-- Across organisations: what lived before a jump of the clock lives on for a fresh term, and for what it had left. The
+-- greatest age does not count here: by a clock that jumped, everything is old. Locked in the order of ids, as everywhere.
+WITH locked AS (
+    SELECT id
+      FROM lease
+     WHERE expires_at > %(unjumped)s::timestamptz AND NOT moved
+     ORDER BY id
+       FOR UPDATE
+)
+UPDATE lease l
+   SET expires_at = greatest(
+           l.expires_at,
+           clock_timestamp() + l.ttl_seconds * interval '1 second',
+           least(l.expires_at + %(seconds)s::float8 * interval '1 second',
+                 clock_timestamp() + %(longest)s::int * interval '1 second'))
+  FROM locked
+ WHERE l.id = locked.id;

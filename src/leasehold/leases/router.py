@@ -11,7 +11,7 @@ from leasehold.door import ANY_CALLER, CallerDep, allows, router
 from leasehold.fastlane import Lane, lane
 from leasehold.ids import parse
 from leasehold.leases.answers import LeaseId, LeaseOut, shown
-from leasehold.leases.models import PREFIX, Kind, LeaseFilter
+from leasehold.leases.models import LONGEST_S, PREFIX, Kind, LeaseFilter
 from leasehold.leases.problems import LeaseLost, LeaseUnknown, unknown
 from leasehold.leases.service import Leases
 from leasehold.paging import Cursor, Limit, Page, decode, paged, uuid_key
@@ -20,7 +20,9 @@ from leasehold.strict import Answer, Line, Strict, answered
 routes = router("leases")
 
 IdInPath = Annotated[str, Path(description="The lease's id.", max_length=200)]
-Ttl = Annotated[int, Field(ge=5, le=3600, description="Seconds from now; the time it was granted for when left out.")]
+Ttl = Annotated[
+    int, Field(ge=5, le=LONGEST_S, description="Seconds from now; the time it was granted for when left out.")
+]
 Owner = Annotated[Line, Field(max_length=200, description="Who holds it, as its holder calls itself.")]
 
 

@@ -12,6 +12,7 @@ from psycopg.rows import scalar_row
 
 from leasehold.db import Conn, queries
 from leasehold.leases.models import Ended, How, Kind, Lease, LeaseFilter, NewLease
+from leasehold.leases.watch import Jump
 
 SQL = queries("leasehold.leases")
 
@@ -134,6 +135,13 @@ async def end(conn: Conn, organisation: UUID, leases: Iterable[UUID], ending: En
     return [_ended(row) for row in await cur.fetchall()]
 
 
+async def overdue(conn: Conn, holding: Holding) -> list[UUID]:
+    """What of it seems to have run out; nobody may be told so before it is booked."""
+    cur = conn.cursor(row_factory=scalar_row)
+    await cur.execute(SQL["overdue"], holding.row())
+    return await cur.fetchall()
+
+
 async def live(conn: Conn, organisation: UUID, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
     cur = await conn.execute(
         SQL["live"],
@@ -230,3 +238,35 @@ async def bury(conn: Conn) -> None:
 
 async def forsake(conn: Conn, process: UUID) -> None:
     await conn.execute(SQL["forsake"], {"process": process})
+
+
+async def clock(conn: Conn, store: str) -> tuple[int, datetime]:
+    """The last jump of a store's clock that was seen to, and the time in PostgreSQL."""
+    cur = await conn.execute(SQL["clock"], {"store": store})
+    known, now = (await cur.fetchall())[0]
+    return known, now
+
+
+async def jump_turn(conn: Conn, store: str) -> None:
+    await conn.execute(SQL["jump_turn"], {"store": store})
+
+
+async def is_seen_to(conn: Conn, store: str, jump: Jump) -> bool:
+    """Whether another server has noticed this jump and given everybody new time."""
+    which = {"store": store, "known": jump.before.known, "since": jump.since}
+    cur = await conn.execute(SQL["is_seen_to"], which)
+    return bool((await cur.fetchall())[0][0])
+
+
+async def note_jump(conn: Conn, store: str, jump: Jump, leases: int) -> int:
+    """Book that a jump was seen to; returns its number."""
+    what = {"store": store, "noticed_at": jump.after.now, "seconds": jump.seconds, "leases": leases}
+    cur = await conn.execute(SQL["note_jump"], what)
+    number: int = (await cur.fetchall())[0][0]
+    return number
+
+
+async def keep(conn: Conn, unjumped: datetime, seconds: float, longest_s: int) -> int:
+    """Let what lived before a jump live on; returns how many leases that were."""
+    cur = await conn.execute(SQL["keep"], {"unjumped": unjumped, "seconds": seconds, "longest": longest_s})
+    return cur.rowcount
