@@ -6,7 +6,13 @@ import { AccountsPage } from './accounts/AccountsPage'
 import { queryClient } from './api/client'
 import { useSession } from './api/session'
 import { AuditPage } from './audit/AuditPage'
+import { CapturePage } from './captures/CapturePage'
+import { CapturesPage } from './captures/CapturesPage'
 import { LeasesPage } from './leases/LeasesPage'
+import { SeedPage } from './seeds/SeedPage'
+import { SeedsPage } from './seeds/SeedsPage'
+import { SessionPage } from './sessions/SessionPage'
+import { SessionsPage } from './sessions/SessionsPage'
 import { NotFoundPage } from './shell/NotFoundPage'
 import { Shell } from './shell/Shell'
 import { SignInPage } from './shell/SignInPage'
@@ -32,6 +38,12 @@ export function App() {
         <Route path="accounts/:id" element={<AccountPage />} />
         <Route path="sites" element={<SitesPage />} />
         <Route path="sites/:slug" element={<SitePage />} />
+        <Route path="seeds" element={<SeedsPage />} />
+        <Route path="seeds/:id" element={<SeedPage />} />
+        <Route path="sessions" element={<SessionsPage />} />
+        <Route path="sessions/:id" element={<SessionPage />} />
+        <Route path="captures" element={<CapturesPage />} />
+        <Route path="captures/:id" element={<CapturePage />} />
         <Route path="leases" element={<LeasesPage />} />
         <Route path="tokens" element={<TokensPage />} />
         <Route path="audit" element={<AuditPage />} />

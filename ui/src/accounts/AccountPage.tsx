@@ -6,6 +6,7 @@ import { Button } from '@/kit/Button'
 import { Menu } from '@/kit/Menu'
 import { Page, Panel } from '@/kit/Panel'
 import { Empty, Failure } from '@/kit/states'
+import { AccountSession } from '@/sessions/AccountSession'
 import { AccountDialog } from './AccountDialog'
 import { ACTS, type Act, actsFor, menuOf } from './actions'
 import { useAccount } from './api'
@@ -101,6 +102,7 @@ function Loaded({ account, failure }: { account: Account; failure: React.ReactNo
         </div>
         <div className="grid min-w-0 items-start gap-4 max-xl:order-first sm:grid-cols-2 xl:grid-cols-1">
           <LadderPanel rung={account.consecutive_failures} />
+          <AccountSession account={account.id} hasSession={account.has_session} />
           <FactsPanel account={account} />
         </div>
       </div>

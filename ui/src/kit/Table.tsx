@@ -69,7 +69,18 @@ export function Cell({ column, className = '', children }: CellProps) {
 
 export const ROW = 'border-t border-line hover:bg-hover'
 
-type FooterProps<T> = { list: List<T>; shown: number; noun: 'site' | 'account' | 'lease' | 'token' | 'event' }
+export type Noun =
+  | 'site'
+  | 'account'
+  | 'lease'
+  | 'token'
+  | 'event'
+  | 'seed'
+  | 'session'
+  | 'version'
+  | 'capture'
+
+type FooterProps<T> = { list: List<T>; shown: number; noun: Noun }
 
 /** How much of the list is here, and the way to the rest. */
 export function ListFooter<T>({ list, shown, noun }: FooterProps<T>) {

@@ -95,13 +95,13 @@ function OwnerRow({ owner, count, onOwner, onRevoke }: OwnerProps) {
 }
 
 function Row({ lease, name, onRevoke }: { lease: Lease; name: string; onRevoke: () => void }) {
-  const { label, icon: Icon } = KINDS[lease.kind]
+  const { label, icon: Icon, path } = KINDS[lease.kind]
   return (
     <tr className={ROW}>
       <Cell column={COLUMNS.resource} className="[overflow-wrap:anywhere]">
-        {lease.kind === 'account' ? (
+        {path ? (
           <Link
-            to={`/accounts/${lease.resource_id}`}
+            to={`/${path}/${lease.resource_id}`}
             title={lease.resource_id}
             className="font-medium text-accent-strong hover:underline"
           >

@@ -2,10 +2,17 @@
 import { Camera, CircleUserRound, ListChecks, type LucideIcon, Sprout } from 'lucide-react'
 import type { Kind } from './api'
 
-export const KINDS: Record<Kind, { label: string; plural: string; icon: LucideIcon }> = {
-  account: { label: 'Account', plural: 'accounts', icon: CircleUserRound },
-  seed: { label: 'Seed', plural: 'seeds', icon: Sprout },
-  capture: { label: 'Capture', plural: 'captures', icon: Camera },
+type Words = {
+  label: string
+  plural: string
+  icon: LucideIcon /** Where one of them has its page. */
+  path?: string
+}
+
+export const KINDS: Record<Kind, Words> = {
+  account: { label: 'Account', plural: 'accounts', icon: CircleUserRound, path: 'accounts' },
+  seed: { label: 'Seed', plural: 'seeds', icon: Sprout, path: 'seeds' },
+  capture: { label: 'Capture', plural: 'captures', icon: Camera, path: 'captures' },
   task: { label: 'Task', plural: 'tasks', icon: ListChecks },
 }
 
