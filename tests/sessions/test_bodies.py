@@ -153,6 +153,16 @@ async def test_only_an_operator_may_replace(home: House, admin: httpx.AsyncClien
     assert (answer.status_code, answer.json()["permission"]) == (403, "sessions.manage")
 
 
+async def test_a_viewer_sees_versions_and_no_state(home: House, admin: httpx.AsyncClient, account: str) -> None:
+    await admin.put(f"/v2/sessions/{account}", json={"cookies": [COOKIE]})
+    viewer = await home.caller(Role.VIEWER)
+
+    versions = await viewer.get(f"/v2/sessions/{account}/versions")
+    state = await viewer.get(f"/v2/sessions/{account}")
+
+    assert ([one["version"] for one in versions.json()["items"]], state.status_code) == ([1], 403)
+
+
 async def test_an_unchanged_session_is_not_sent_again(admin: httpx.AsyncClient, account: str) -> None:
     await admin.put(f"/v2/sessions/{account}", json={"cookies": [COOKIE]})
 

@@ -147,7 +147,8 @@ class Sessions:
                 return
 
     async def versions(self, caller: Caller, account: UUID, before: int | None, limit: int) -> list[Stored]:
-        await self._look(caller, account, None)
+        await self._accounts.insist(caller)
+        await self.drawer.look(caller.organisation, account, None)  # refuses an account there is not
         return await self.drawer.versions(caller.organisation, account, before, limit)
 
     async def entries(self, caller: Caller, account: UUID) -> list[dict[str, Any]]:
