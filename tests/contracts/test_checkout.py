@@ -1,6 +1,7 @@
 """What a checkout promises: an account, its session and seeds together, or nothing, and nothing stays held."""
 
 import asyncio
+from collections.abc import Sized
 from typing import Any
 
 import pytest
@@ -45,6 +46,13 @@ async def plant(stage: Stage, *paths: str) -> list[JSON]:
 
 async def held(stage: Stage) -> list[str]:
     return sorted(lease["kind"] for lease in await stage.leases())
+
+
+async def parked(room: Sized) -> None:
+    """Until somebody waits there."""
+    async with asyncio.timeout(15):
+        while not len(room):
+            await asyncio.sleep(0.01)
 
 
 async def test_all_of_it_comes_together(stage: Stage) -> None:
@@ -96,11 +104,11 @@ async def test_without_an_account_no_seed_stays_held(stage: Stage) -> None:
 async def test_who_waits_for_seeds_is_served_when_they_come(stage: Stage) -> None:
     await stage.accounts("one")
 
-    waiting = asyncio.create_task(check_out(stage, wait_seconds=20))
-    await asyncio.sleep(0.3)
+    waiting = asyncio.create_task(check_out(stage, wait_seconds=25))
+    await parked(stage.home.app.state.seeds.room)
     meanwhile = await held(stage)
     await plant(stage, "a")
-    got = await asyncio.wait_for(waiting, 15)
+    got = await asyncio.wait_for(waiting, 20)
 
     assert meanwhile == []
     assert (got["account"]["account"]["username"], len(got["seeds"])) == ("one", 1)
@@ -111,11 +119,11 @@ async def test_who_waits_for_the_account_is_served_when_it_comes(stage: Stage) -
     await plant(stage, "a")
     lease = await stage.acquire()
 
-    waiting = asyncio.create_task(check_out(stage, wait_seconds=20))
-    await asyncio.sleep(0.3)
+    waiting = asyncio.create_task(check_out(stage, wait_seconds=25))
+    await parked(stage.home.app.state.accounts.counter.room)
     meanwhile = await held(stage)
     await stage.release(lease)
-    got = await asyncio.wait_for(waiting, 15)
+    got = await asyncio.wait_for(waiting, 20)
 
     assert meanwhile == ["account"]
     assert len(got["seeds"]) == 1

@@ -151,7 +151,7 @@ UPDATE seed
 UPDATE seed
    SET lease = NULL, back_at = NULL,
        next_due_at = clock_timestamp() + %(delay)s::float8 * interval '1 second',
-       interval_seconds = %(interval)s::int, consecutive_failures = %(failed)s::int,
+       interval_seconds = %(interval)s::int, consecutive_failures = %(failed_visits)s::int,
        enabled = enabled AND NOT %(is_gone)s::boolean,
        cursor = coalesce(%(cursor)s::jsonb, cursor),
        last_outcome = %(outcome)s::text, last_found = coalesce(%(found)s::int, last_found),

@@ -159,7 +159,7 @@ async def visited(conn: Conn, organisation: UUID, visit: Visit, then: Next) -> N
             "cursor": None if visit.cursor is None else Jsonb(visit.cursor),
             "delay": then.delay_s,
             "interval": then.rhythm.interval_s,
-            "failed": then.rhythm.failures,
+            "failed_visits": then.rhythm.failures,
             "is_gone": then.is_gone,
         },
     )
