@@ -55,3 +55,14 @@ def text_key(text: str) -> str:
     if not text.isprintable():
         raise ValueError("not a key")
     return text
+
+
+def labels_in(given: Sequence[str]) -> dict[str, str]:
+    """The labels a list is narrowed by, each written as key:value."""
+    found = {}
+    for label in given:
+        name, colon, value = label.partition(":")
+        if not colon or not name or "\x00" in label:
+            raise invalid(fault("query", "label", "Write a label as key:value."))
+        found[name] = value
+    return found

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from uuid import UUID
 
 from leasehold import audit, seeds
-from leasehold.accounts import Books
 from leasehold.captures import Blobs, remove_stray, reread, strays, sweep
 from leasehold.db import Database
 from leasehold.doctor import Finding
+from leasehold.leases import Books
 
 # Finds the books of leases of an organisation, in whichever store they are.
 BookKeeper = Callable[[UUID], Awaitable[Books]]

@@ -5,7 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.accounts import Books, MongoBooks, connect, postgres_books
+from leasehold.accounts import MongoBooks, connect, postgres_books
+from leasehold.leases import Books
 from tests.contracts.stage import Stage
 
 Keep = Callable[[], Awaitable[Books]]

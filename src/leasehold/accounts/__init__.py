@@ -1,7 +1,7 @@
 """Front door of accounts: logins at sites, handed out on leases."""
 
 from leasehold.accounts.answers import AccountId, GrantOut, SessionOut, granted
-from leasehold.accounts.books import Books, MongoBooks, postgres_books
+from leasehold.accounts.books import MongoBooks, postgres_books
 from leasehold.accounts.counter import AccountCounter
 from leasehold.accounts.holder import AccountHolder
 from leasehold.accounts.models import AnySlip, Offer
@@ -28,7 +28,6 @@ __all__ = [
     "AccountUnknown",
     "Accounts",
     "AnySlip",
-    "Books",
     "GrantOut",
     "MongoAddressInvalid",
     "MongoBooks",

@@ -21,7 +21,7 @@ from leasehold.door import KEY_HEADER, CallerDep, IdempotencyKey, allows, once, 
 from leasehold.fastlane import Lane, lane
 from leasehold.ids import parse
 from leasehold.leases import LONGEST_S, LeaseLost
-from leasehold.paging import Cursor, Limit, Page, decode, paged
+from leasehold.paging import Cursor, Limit, Page, decode, labels_in, paged
 from leasehold.problems import InvalidRequest, UnsupportedMediaType, fault, invalid
 from leasehold.sites import SiteUnknown
 from leasehold.strict import Answer, Line, Strict, answered, check, read_json
@@ -281,7 +281,7 @@ async def list_accounts(
     cursor: LongCursor = None,
 ) -> Page[AccountOut]:
     """Accounts by site and username, without their secrets."""
-    which = AccountFilter(site, state, _labels(label), q)
+    which = AccountFilter(site, state, labels_in(label), q)
     found = await accounts.page(caller, which, decode(cursor, _two_texts), limit + 1)
     items, following = paged(found, limit, lambda account: orjson.dumps([account.site, account.username]).decode())
     return Page(items=[AccountOut.model_validate(account) for account in items], next_cursor=following)
@@ -351,16 +351,6 @@ def _id(text: str) -> Any:
     if account is None:
         raise unknown_account()
     return account
-
-
-def _labels(given: list[str]) -> dict[str, str]:
-    found = {}
-    for label in given:
-        name, colon, value = label.partition(":")
-        if not colon or not name or "\x00" in label:
-            raise invalid(fault("query", "label", "Write a label as key:value."))
-        found[name] = value
-    return found
 
 
 def _two_texts(text: str) -> tuple[str, str]:

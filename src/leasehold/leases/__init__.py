@@ -2,6 +2,7 @@
 
 from leasehold.leases.answers import LeaseId, LeaseOut, WaitingOut, shown
 from leasehold.leases.asking import Ask, Claim, Deal, Grant, Offer, Stock, Wanted, deal_out
+from leasehold.leases.books import Books, kept_books
 from leasehold.leases.counter import Counter
 from leasehold.leases.desk import Desk
 from leasehold.leases.ear import Ear
@@ -52,6 +53,7 @@ __all__ = [
     "PREFIX",
     "Ask",
     "Beaten",
+    "Books",
     "Claim",
     "Counter",
     "Deal",
@@ -90,6 +92,7 @@ __all__ = [
     "find",
     "history",
     "hold",
+    "kept_books",
     "leave",
     "live",
     "lost",

@@ -1,41 +1,11 @@
-"""The books of leases on seeds: every grant there was ended somehow or is held, and no two overlapped."""
+"""The books of leases on seeds."""
 
-from dataclasses import dataclass
 from uuid import UUID
 
-from psycopg.rows import scalar_row
-
 from leasehold.db import Database
+from leasehold.leases import Books, kept_books
 from leasehold.seeds.store import SQL
 
 
-@dataclass(frozen=True, slots=True)
-class Books:
-    """What was granted, and what became of it; the last three are 0 where all is well."""
-
-    grants: int
-    released: int
-    expired: int
-    revoked: int
-    held: int
-    unbalanced: int  # seeds whose fence is not the number of their leases
-    dangling: int  # seeds that name a lease there is not, or the other way round
-    overlapping: int  # leases that began before the one before them had ended
-
-    @property
-    def are_whole(self) -> bool:
-        return not (self.unbalanced or self.dangling or self.overlapping)
-
-    def __str__(self) -> str:
-        parts = f"{self.released:,} released + {self.expired:,} expired + {self.revoked:,} revoked + {self.held:,} held"
-        return f"{self.grants:,} grants = {parts}"
-
-
 async def books(db: Database, organisation: UUID) -> Books:
-    async with db.transaction(organisation) as conn:
-        (row,) = await (await conn.execute(SQL["books"], {"organisation": organisation})).fetchall()
-        cur = conn.cursor(row_factory=scalar_row)
-        await cur.execute(SQL["overlaps"], {"organisation": organisation})
-        grants, released, expired, revoked, held, unbalanced, dangling = row
-        overlapping = int(await cur.fetchone() or 0)
-        return Books(grants, released, expired, revoked, held, unbalanced, dangling, overlapping)
+    return await kept_books(db, organisation, SQL["books"], SQL["overlaps"])

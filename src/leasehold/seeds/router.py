@@ -14,7 +14,7 @@ from leasehold.auth import Permission
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.ids import parse
 from leasehold.leases import LeaseLost, Wanted
-from leasehold.paging import Limit, Page, decode, paged
+from leasehold.paging import Limit, Page, decode, labels_in, paged
 from leasehold.problems import InvalidRequest, UnsupportedMediaType, fault, invalid
 from leasehold.seeds.answers import HistogramOut, SeedOfferOut, SeedOut, SeedsOut, offered
 from leasehold.seeds.importing import Line as FileLine
@@ -228,7 +228,7 @@ async def list_seeds(
     cursor: Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")] = None,
 ) -> Page[SeedOut]:
     """Seeds by site, in the order they were added."""
-    which = SeedFilter(site, due, enabled, kind, _labels(label))
+    which = SeedFilter(site, due, enabled, kind, labels_in(label))
     found = await seeds.page(caller, which, decode(cursor, _site_and_id), limit + 1)
     items, following = paged(found, limit, lambda seed: orjson.dumps([seed.site, seed.id.hex]).decode())
     return Page(items=[SeedOut.model_validate(seed) for seed in items], next_cursor=following)
@@ -269,16 +269,6 @@ def _id(text: str) -> UUID:
     if seed is None:
         raise unknown_seed()
     return seed
-
-
-def _labels(given: list[str]) -> dict[str, str]:
-    found = {}
-    for label in given:
-        name, colon, value = label.partition(":")
-        if not colon or not name or "\x00" in label:
-            raise invalid(fault("query", "label", "Write a label as key:value."))
-        found[name] = value
-    return found
 
 
 def _site_and_id(text: str) -> tuple[str, UUID]:
