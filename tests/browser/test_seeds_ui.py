@@ -161,6 +161,7 @@ async def test_a_seed_is_reached_and_changed_by_keyboard(page: Page, server: Lea
 
     await button.focus()
     await page.keyboard.press("Enter")
+    await expect(page.get_by_role("menuitem", name="Edit")).to_be_focused()
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("dialog", name="Disable the seed")).to_be_visible()
