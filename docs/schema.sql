@@ -313,6 +313,21 @@ ALTER TABLE public.clock_jump ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.external_file (
+    capture uuid NOT NULL,
+    organisation uuid NOT NULL,
+    place integer NOT NULL,
+    name text NOT NULL,
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    content_type text NOT NULL,
+    location text,
+    CONSTRAINT external_file_sha256_check CHECK ((length(sha256) = 32)),
+    CONSTRAINT external_file_size_check CHECK ((size >= 0))
+);
+
+ALTER TABLE ONLY public.external_file FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.idempotency_key (
     organisation uuid NOT NULL,
     token uuid NOT NULL,
@@ -346,6 +361,37 @@ CREATE TABLE public.lease_end (
 );
 
 ALTER TABLE ONLY public.lease_end FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.legacy_item (
+    organisation uuid NOT NULL,
+    kind text NOT NULL,
+    legacy_id text NOT NULL COLLATE pg_catalog."C",
+    document text NOT NULL,
+    site text,
+    capture uuid,
+    event uuid,
+    addresses integer DEFAULT 0 NOT NULL,
+    digest bytea NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT legacy_item_check CHECK ((num_nonnulls(site, capture, event) = 1)),
+    CONSTRAINT legacy_item_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT legacy_item_kind_check CHECK ((kind = ANY (ARRAY['site'::text, 'capture'::text, 'event'::text])))
+);
+
+ALTER TABLE ONLY public.legacy_item FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.legacy_run (
+    organisation uuid NOT NULL,
+    source bytea NOT NULL,
+    step integer NOT NULL,
+    phase text NOT NULL,
+    "position" text,
+    tallies jsonb NOT NULL,
+    report_bytes bigint NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY public.legacy_run FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.mount (
     id uuid NOT NULL,
@@ -619,6 +665,9 @@ ALTER TABLE ONLY public.capture
 ALTER TABLE ONLY public.clock_jump
     ADD CONSTRAINT clock_jump_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.external_file
+    ADD CONSTRAINT external_file_pkey PRIMARY KEY (capture, name);
+
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organisation, token, route, key);
 
@@ -627,6 +676,12 @@ ALTER TABLE ONLY public.lease_end
 
 ALTER TABLE ONLY public.lease
     ADD CONSTRAINT lease_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.legacy_item
+    ADD CONSTRAINT legacy_item_pkey PRIMARY KEY (organisation, kind, legacy_id);
+
+ALTER TABLE ONLY public.legacy_run
+    ADD CONSTRAINT legacy_run_pkey PRIMARY KEY (organisation, source);
 
 ALTER TABLE ONLY public.mount
     ADD CONSTRAINT mount_pkey PRIMARY KEY (id);
@@ -723,6 +778,10 @@ CREATE UNIQUE INDEX lease_of_resource ON public.lease USING btree (resource);
 
 CREATE INDEX lease_of_site ON public.lease USING btree (organisation, site, kind);
 
+CREATE INDEX legacy_item_of_capture ON public.legacy_item USING btree (capture) WHERE (capture IS NOT NULL);
+
+CREATE INDEX legacy_item_of_site ON public.legacy_item USING btree (organisation, site) WHERE (site IS NOT NULL);
+
 CREATE UNIQUE INDEX mount_address ON public.mount USING btree (organisation, host, COALESCE(port, 0), prefix) WHERE current;
 
 CREATE INDEX mount_by_host ON public.mount USING btree (organisation, host);
@@ -777,11 +836,26 @@ ALTER TABLE ONLY public.capture_file
 ALTER TABLE ONLY public.capture
     ADD CONSTRAINT capture_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
 
+ALTER TABLE ONLY public.external_file
+    ADD CONSTRAINT external_file_capture_fkey FOREIGN KEY (capture) REFERENCES public.capture(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
 
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_token_fkey FOREIGN KEY (token) REFERENCES public.token(id);
+
+ALTER TABLE ONLY public.legacy_item
+    ADD CONSTRAINT legacy_item_capture_fkey FOREIGN KEY (capture) REFERENCES public.capture(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.legacy_item
+    ADD CONSTRAINT legacy_item_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
+
+ALTER TABLE ONLY public.legacy_item
+    ADD CONSTRAINT legacy_item_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.legacy_run
+    ADD CONSTRAINT legacy_run_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
 
 ALTER TABLE ONLY public.mount
     ADD CONSTRAINT mount_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug) ON DELETE CASCADE;
@@ -840,11 +914,17 @@ ALTER TABLE public.capture_file ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.clock_jump ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.external_file ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_key ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lease ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lease_end ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.legacy_item ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.legacy_run ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.mount ENABLE ROW LEVEL SECURITY;
 
@@ -866,11 +946,17 @@ CREATE POLICY own ON public.capture TO leasehold_app USING ((organisation = publ
 
 CREATE POLICY own ON public.capture_file TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.external_file TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.idempotency_key TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.lease TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.lease_end TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.legacy_item TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.legacy_run TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.mount TO leasehold_app USING ((organisation = public.current_organisation()));
 
@@ -945,10 +1031,16 @@ GRANT SELECT ON TABLE public.capture_now TO leasehold_app;
 GRANT SELECT ON TABLE public.clock_jump TO leasehold_app;
 GRANT SELECT,INSERT ON TABLE public.clock_jump TO leasehold_system;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.external_file TO leasehold_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_key TO leasehold_app;
 GRANT SELECT,DELETE ON TABLE public.idempotency_key TO leasehold_system;
 
 GRANT SELECT,INSERT ON TABLE public.lease_end TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.legacy_item TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.legacy_run TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.mount TO leasehold_app;
 

@@ -20,6 +20,8 @@ from leasehold.captures import make as make_blobs
 from leasehold.db import Database, WallMissing
 from leasehold.doctor import Finding, examine
 from leasehold.embedded import EmbeddedFailed
+from leasehold.imports import import_accounts, import_legacy, import_seeds, legacy_wish
+from leasehold.legacy import ImportFailed, MapInvalid
 from leasehold.life import CannotStart, database, serve_until_stopped, signals_as_exit
 from leasehold.migrate import MigrationFailed, MigrationMissing, MigrationsBusy, migrate
 from leasehold.problems import Problem
@@ -40,13 +42,17 @@ tokens = typer.Typer(help="Make tokens on the server itself.", no_args_is_help=T
 bench = typer.Typer(help="Measure this version on this machine.", no_args_is_help=True)
 conformance = typer.Typer(help="Run a file of published vectors against this version.", no_args_is_help=True)
 key_commands = typer.Typer(help="Change the keys that secrets are sealed with.", no_args_is_help=True)
+imports = typer.Typer(help="Bring in accounts, seeds, or what an older system has.", no_args_is_help=True)
 app.add_typer(tokens, name="tokens")
+app.add_typer(imports, name="import")
 app.add_typer(key_commands, name="keys")
 app.add_typer(conformance, name="conformance")
 app.add_typer(bench, name="bench")
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder. [LEASEHOLD_DATA_DIR]")]
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on. [LEASEHOLD_HOST]")]
+Organisation = Annotated[str, typer.Option("--org", help="The organisation's slug.")]
+Strictly = Annotated[bool, typer.Option("--strict", help="Exit with 1 when anything was bad and left out.")]
 Port = Annotated[int | None, typer.Option("--port", help="Port to listen on; 0 takes a free one. [LEASEHOLD_PORT]")]
 
 
@@ -129,6 +135,65 @@ async def _create_token(url: str, organisation: str, name: str, role: Role) -> s
         return await Tokens(db).create_locally(organisation, role_wish(name, role))
 
 
+@imports.command("accounts")
+def import_accounts_command(
+    file: Annotated[Path, typer.Argument(help="CSV or NDJSON, as the name ends.")],
+    org: Organisation = DEFAULT_ORGANISATION,
+    strict: Strictly = False,
+    data: Data = None,
+) -> None:
+    """Add or update accounts out of a file, by site and username."""
+    with _clear_errors():
+        chosen = _settings(data_dir=data)
+        with database(chosen) as url:
+            migrate(url)
+            all_good = asyncio.run(import_accounts(chosen, url, file, org, _say))
+    _exit_unless(all_good or not strict)
+
+
+@imports.command("seeds")
+def import_seeds_command(
+    file: Annotated[Path, typer.Argument(help="CSV, NDJSON or OPML, as the name ends.")],
+    site: Annotated[str | None, typer.Option(help="The site of lines that name none.")] = None,
+    org: Organisation = DEFAULT_ORGANISATION,
+    strict: Strictly = False,
+    data: Data = None,
+) -> None:
+    """Add or change seeds out of a file, by their address."""
+    with _clear_errors():
+        chosen = _settings(data_dir=data)
+        with database(chosen) as url:
+            migrate(url)
+            all_good = asyncio.run(import_seeds(chosen, url, file, site, org, _say))
+    _exit_unless(all_good or not strict)
+
+
+@imports.command("legacy-mongo")
+def import_legacy_command(
+    url: Annotated[str, typer.Argument(help="mongodb://user:password@host:port/name; - reads it from standard input.")],
+    mapped: Annotated[Path, typer.Option("--map", help="What is where, in TOML: docs/migration-from-mongo.md.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read everything and write nothing.")] = False,
+    report: Annotated[Path, typer.Option(help="Where bad documents are told.")] = Path("legacy-bad.ndjson"),
+    org: Organisation = DEFAULT_ORGANISATION,
+    strict: Strictly = False,
+    data: Data = None,
+) -> None:
+    """Bring sites, their addresses and records of captures out of a MongoDB, or go on where that was stopped."""
+    with _clear_errors():
+        chosen = _settings(data_dir=data)
+        address = sys.stdin.readline().strip() if url == "-" else url
+        wish = legacy_wish(address, mapped, report, org, dry_run=dry_run)
+        with database(chosen) as own:
+            migrate(own)
+            agree, all_good = asyncio.run(import_legacy(chosen, own, wish, _say))
+    _exit_unless(agree and (all_good or not strict))
+
+
+def _exit_unless(well: bool) -> None:
+    if not well:
+        raise typer.Exit(1)
+
+
 @key_commands.command("rotate")
 def rotate_keys(
     finish: Annotated[
@@ -149,8 +214,7 @@ def doctor(data: Data = None) -> None:
         findings = list(examine(_settings(data_dir=data)))
     for finding in findings:
         _tell(finding)
-    if not all(finding.is_well for finding in findings):
-        raise typer.Exit(1)
+    _exit_unless(all(finding.is_well for finding in findings))
 
 
 @app.command("verify")
@@ -173,8 +237,7 @@ def verify_command(
             all_well = asyncio.run(_verify(chosen, url))
             if captures:
                 all_well = asyncio.run(_verify_captures(chosen, url, repair)) and all_well
-    if not all_well:
-        raise typer.Exit(1)
+    _exit_unless(all_well)
 
 
 async def _verify(chosen: Settings, url: str) -> bool:
@@ -279,8 +342,7 @@ def _report(file: Path, run: Callable[[Any], Iterator[Outcome]]) -> None:
     for result in failed:
         print(result.difference)
     print(f"{len(results) - len(failed)} passed, {len(failed)} failed")
-    if failed:
-        raise typer.Exit(1)
+    _exit_unless(not failed)
 
 
 @app.command()
@@ -302,6 +364,8 @@ def _settings(**given: object) -> Settings:
 _EXPECTED = (
     MongoAddressInvalid,
     MoveFailed,
+    ImportFailed,
+    MapInvalid,
     SecretsDamaged,
     Problem,
     SettingsInvalid,

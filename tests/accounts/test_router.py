@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.accounts.router import MAX_IMPORT, MAX_SECRET_BYTES
+from leasehold.accounts.intake import MAX_SECRET_BYTES
+from leasehold.accounts.router import MAX_IMPORT
 from leasehold.auth import Role
 from tests.parts.house import House
 

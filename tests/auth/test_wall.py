@@ -57,6 +57,9 @@ TABLES = (
     "blob",
     "capture",
     "capture_file",
+    "external_file",
+    "legacy_item",
+    "legacy_run",
 )
 
 # Bytes that no capture has.
@@ -92,6 +95,21 @@ async def two(home: House) -> tuple[House, UUID, UUID]:
     home.database.run(
         "INSERT INTO blob (organisation, sha256, size, claimed_at)"
         " SELECT id, %s, 1, clock_timestamp() - interval '1 minute' FROM organisation",
+        UNUSED,
+    )
+    home.database.run(
+        "INSERT INTO external_file (capture, organisation, place, name, sha256, size, content_type)"
+        " SELECT id, organisation, 0, 'b', %s, 1, 'text/html' FROM capture",
+        UNUSED,
+    )
+    home.database.run(
+        "INSERT INTO legacy_item (organisation, kind, legacy_id, document, site, digest)"
+        " SELECT organisation, 'site', 'old', 'boards 1', slug, %s FROM site WHERE slug = 'board'",
+        UNUSED,
+    )
+    home.database.run(
+        "INSERT INTO legacy_run (organisation, source, step, phase, tallies, report_bytes)"
+        " SELECT id, %s, 1, 'captures', '{}', 0 FROM organisation",
         UNUSED,
     )
     ids = dict(home.database.rows("SELECT slug, id FROM organisation"))
@@ -140,12 +158,27 @@ def given(home: House, organisation: UUID) -> dict[str, Any]:
         **whole,
         **lists,
         **_captures(home),
+        **_LEGACY,
         "host": "b.example",
         "port": None,
         "prefix": "/",
         "reason": "x",
         "name": "x",
     }
+
+
+# What imports out of an older system take.
+_LEGACY: dict[str, Any] = {
+    "legacy_ids": ["old"],
+    "after_id": "",
+    "source": UNUSED,
+    "step": 1,
+    "phase": "stolen",
+    "position": None,
+    "report_bytes": 7,
+    "tallies": "{}",
+    "current": True,
+}
 
 
 def _captures(home: House) -> dict[str, Any]:

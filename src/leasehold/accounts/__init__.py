@@ -4,11 +4,13 @@ from leasehold.accounts.answers import AccountId, GrantOut, SessionOut, granted
 from leasehold.accounts.books import MongoBooks, postgres_books
 from leasehold.accounts.counter import AccountCounter
 from leasehold.accounts.holder import AccountHolder
+from leasehold.accounts.importing import from_csv, from_ndjson
+from leasehold.accounts.intake import TakenIn, take_in
 from leasehold.accounts.models import AnySlip, Offer
 from leasehold.accounts.mongo import MongoPool
 from leasehold.accounts.mongo_clock import MongoFace
 from leasehold.accounts.mongo_shelf import MongoAddressInvalid, MongoShelf, connect, missing_indexes, reachable
-from leasehold.accounts.moving import MoveFailed, Place, Sum, move, purge
+from leasehold.accounts.moving import MoveFailed, Place, Sum, digest, move, purge
 from leasehold.accounts.moving_mongo import MongoPlace, kept_as
 from leasehold.accounts.moving_postgres import PostgresPlace
 from leasehold.accounts.notes import PREFIX
@@ -48,10 +50,14 @@ __all__ = [
     "SessionOut",
     "Store",
     "Sum",
+    "TakenIn",
     "Wanted",
     "WrongStore",
     "at_rest",
     "connect",
+    "digest",
+    "from_csv",
+    "from_ndjson",
     "granted",
     "in_force",
     "kept_as",
@@ -61,5 +67,6 @@ __all__ = [
     "purge",
     "reachable",
     "settle_in",
+    "take_in",
     "unknown_account",
 ]

@@ -5,13 +5,14 @@ from typing import Annotated, Any, cast
 
 import orjson
 from fastapi import Depends, Path, Query, Request, Response
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from leasehold.accounts.answers import AccountOut, OfferOut, PastLeaseOut, offered
 from leasehold.accounts.importing import Line as FileLine
 from leasehold.accounts.importing import from_csv, from_ndjson
+from leasehold.accounts.intake import AccountIn, Labels, Priority, Secret, Slug, take_in
 from leasehold.accounts.machine import Standing, State
-from leasehold.accounts.models import AccountChange, AccountFilter, NewAccount
+from leasehold.accounts.models import AccountChange, AccountFilter
 from leasehold.accounts.notes import PREFIX
 from leasehold.accounts.problems import AccountExists, AccountInUse, AccountUnknown, PoolsMoving
 from leasehold.accounts.records import unknown_account
@@ -24,33 +25,12 @@ from leasehold.leases import LONGEST_S, LeaseLost
 from leasehold.paging import Cursor, Limit, Page, decode, labels_in, paged
 from leasehold.problems import InvalidRequest, UnsupportedMediaType, fault, invalid
 from leasehold.sites import SiteUnknown
-from leasehold.strict import Answer, Line, Strict, answered, check, read_json
+from leasehold.strict import Answer, Line, Strict, answered, read_json
 from leasehold.vault import SecretsSealed
 
 routes = router("accounts")
 
 MAX_IMPORT = 50_000
-SLUG = r"^[a-z0-9][a-z0-9_-]{0,62}$"
-Slug = Annotated[str, Field(pattern=SLUG, description="The site's slug.")]
-Username = Annotated[Line, Field(max_length=500)]
-MAX_SECRET_BYTES = 64 * 1024
-
-
-def _sized(secret: dict[str, Any]) -> dict[str, Any]:
-    if len(orjson.dumps(secret)) > MAX_SECRET_BYTES:
-        raise ValueError(f"must be at most {MAX_SECRET_BYTES} bytes as JSON")
-    return secret
-
-
-Secret = Annotated[
-    dict[Annotated[str, Field(max_length=200)], Any],
-    AfterValidator(_sized),
-    Field(max_length=100, description="Whatever it takes to sign in. Sealed at rest; shown to lease holders alone."),
-]
-Labels = Annotated[
-    dict[Annotated[Line, Field(max_length=100)], Annotated[str, Field(max_length=200)]], Field(max_length=50)
-]
-Priority = Annotated[int, Field(ge=0, le=1000, description="Higher is given out first.")]
 IdInPath = Annotated[str, Path(description="The account's id.", max_length=200)]
 # It carries a username, which may be long and in any script.
 LongCursor = Annotated[str | None, Query(max_length=3000, description="`next_cursor` of the page before.")]
@@ -62,17 +42,6 @@ async def _accounts(request: Request) -> Accounts:
 
 
 AccountsDep = Annotated[Accounts, Depends(_accounts)]
-
-
-class AccountIn(Strict):
-    site: Slug
-    username: Username
-    secret: Secret
-    labels: Labels | None = None
-    priority: Priority | None = None
-
-    def new(self) -> NewAccount:
-        return NewAccount(self.site, self.username, self.secret, self.labels, self.priority)
 
 
 class AccountPatch(Strict):
@@ -210,21 +179,9 @@ async def import_accounts(request: Request, caller: CallerDep, accounts: Account
     `label.…` are the account's own and every other column is a part of its secret. Bad lines are reported and cost the
     good ones nothing.
     """
-    good: list[tuple[int, NewAccount]] = []
-    rejected: list[RejectedOut] = []
-    for line in await _lines(request):
-        item = _item(line)
-        if isinstance(item, str):
-            rejected.append(RejectedOut(line=line.number, detail=item))
-        else:
-            good.append((line.number, item))
-    known = await accounts.known_sites(caller, {new.site for _, new in good})
-    for number, new in good:
-        if new.site not in known:
-            rejected.append(RejectedOut(line=number, detail="site: no site of your organisation has this slug."))
-    counts = await accounts.import_(caller, [new for _, new in good if new.site in known])
-    rejected.sort(key=lambda one: one.line)
-    return ImportOut(created=counts.created, updated=counts.updated, rejected=rejected)
+    taken = await take_in(accounts, caller, await _lines(request))
+    rejected = [RejectedOut(line=line, detail=detail) for line, detail in taken.rejected]
+    return ImportOut(created=taken.created, updated=taken.updated, rejected=rejected)
 
 
 async def _lines(request: Request) -> Iterable[FileLine]:
@@ -252,21 +209,6 @@ def _items(document: Any) -> list[Any]:
         return ItemsIn.model_validate(document).items
     except ValidationError:
         raise invalid(fault("body", "/items", f"This takes a list of at most {MAX_IMPORT} accounts.")) from None
-
-
-def _item(line: FileLine) -> NewAccount | str:
-    """The account a line speaks of, or what is wrong with it. Nothing of the line itself is repeated."""
-    if line.item is None:
-        return line.fault or "This is not an account."
-    try:
-        check(line.item)
-        return AccountIn.model_validate(line.item).new()
-    except InvalidRequest as refused:
-        return str(refused.members["errors"][0]["detail"])
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        where = ".".join(str(step)[:100] for step in first["loc"][:1])
-        return f"{where}: {first['msg'].removeprefix('Value error, ')}."
 
 
 @routes.get("/v2/accounts", **allows(Permission.ACCOUNTS_VIEW))

@@ -1,7 +1,7 @@
 """Front door of the audit: what operators changed, for ever, and the chain that proves it."""
 
 from leasehold.audit.chain import BATCH, Checked, Fault, Kind, check, seal, seal_all
-from leasehold.audit.store import Event, Note, life, organisations, page, record, record_many
+from leasehold.audit.store import Event, Note, by_ids, life, organisations, page, record, record_many
 
 __all__ = [
     "BATCH",
@@ -10,6 +10,7 @@ __all__ = [
     "Fault",
     "Kind",
     "Note",
+    "by_ids",
     "check",
     "life",
     "organisations",

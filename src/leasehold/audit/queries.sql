@@ -29,6 +29,11 @@ SELECT id, at, actor, actor_name, action, subject, detail, request_id
  ORDER BY id
  LIMIT %(limit)s::int;
 
+-- name: by_ids
+SELECT id, at, actor, actor_name, action, subject, detail, request_id
+  FROM audit_event
+ WHERE organisation = %(organisation)s::uuid AND id = ANY(%(ids)s::uuid[]);
+
 -- name: organisations
 -- Across organisations: each has a chain of its own.
 SELECT id, slug FROM organisation ORDER BY slug;

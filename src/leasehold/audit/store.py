@@ -58,15 +58,16 @@ class Note:
     detail: Mapping[str, Any]
 
 
-async def record_many(conn: Conn, notes: Sequence[Note]) -> None:
-    """As `record`, for what one batch did; all of it in one organisation."""
+async def record_many(conn: Conn, notes: Sequence[Note]) -> list[UUID]:
+    """As `record`, for what one batch did; all of it in one organisation. Tells the ids of the events."""
     if not notes:
-        return
+        return []
+    ids = [uuid7() for _ in notes]
     await conn.execute(
         SQL["record_many"],
         {
             "organisation": notes[0].caller.organisation,
-            "ids": [uuid7() for _ in notes],
+            "ids": ids,
             "actors": [note.caller.token for note in notes],
             "actor_names": [note.caller.name for note in notes],
             "actions": [note.action for note in notes],
@@ -75,6 +76,7 @@ async def record_many(conn: Conn, notes: Sequence[Note]) -> None:
             "request_ids": [note.caller.request_id for note in notes],
         },
     )
+    return ids
 
 
 async def page(conn: Conn, organisation: UUID, subject: str | None, before: UUID | None, limit: int) -> list[Event]:
@@ -88,6 +90,12 @@ async def life(conn: Conn, organisation: UUID, subject: str, after: UUID | None,
     cur = conn.cursor(row_factory=class_row(Event))
     await cur.execute(SQL["life"], {"organisation": organisation, "subject": subject, "after": after, "limit": limit})
     return await cur.fetchall()
+
+
+async def by_ids(conn: Conn, organisation: UUID, ids: Sequence[UUID]) -> dict[UUID, Event]:
+    cur = conn.cursor(row_factory=class_row(Event))
+    await cur.execute(SQL["by_ids"], {"organisation": organisation, "ids": list(ids)})
+    return {event.id: event for event in await cur.fetchall()}
 
 
 async def organisations(conn: Conn) -> list[tuple[UUID, str]]:

@@ -26,6 +26,10 @@ class FileOut(Answer):
     size: int
     content_type: str = Field(description="What its sender said it is. It is never served as something a browser runs.")
     deduplicated: bool = Field(description="The bytes were here already when it came.")
+    external: bool = Field(
+        False, description="The capture was imported as a record of an older system: the bytes are not here."
+    )
+    location: str | None = Field(None, description="Where the bytes of an external file were, if that is known.")
 
 
 class ReceiptOut(Answer):
@@ -73,7 +77,7 @@ class LifeEventOut(Answer):
     at: datetime
     event: str = Field(
         description="`received`, `late`, `claimed`, `redelivered`, `delivered`, `rejected`, `stuck`, `requeued` or"
-        " `deleted`."
+        " `deleted`; of a capture out of an older system `imported`, and `history` for each of its events there."
     )
     actor: TokenId | None
     actor_name: str

@@ -59,6 +59,8 @@ class File:
     size: int
     content_type: str
     deduplicated: bool
+    external: bool = False  # the capture was imported as a record; the bytes are not here
+    location: str | None = None  # where the bytes of such a one were
 
 
 @dataclass(frozen=True, slots=True)

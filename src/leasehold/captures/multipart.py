@@ -21,7 +21,7 @@ META = "meta"
 OCTETS = "application/octet-stream"
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}\Z")
 _WORD = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
-_CONTENT_TYPE = re.compile(rf'{_WORD}/{_WORD}(\s*;\s*{_WORD}=({_WORD}|"[^"\\\r\n]*"))*\Z')
+CONTENT_TYPE = re.compile(rf'{_WORD}/{_WORD}(\s*;\s*{_WORD}=({_WORD}|"[^"\\\r\n]*"))*\Z')
 _LONGEST_CONTENT_TYPE = 200
 _PLAIN = frozenset({"", "7bit", "8bit", "binary"})
 _BOUNDARY = re.compile(rb"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]\Z")
@@ -147,7 +147,7 @@ class Reader:
 
     def _content_type(self) -> str:
         said = self._headers.get("content-type", OCTETS)
-        if len(said) > _LONGEST_CONTENT_TYPE or not said.isascii() or not _CONTENT_TYPE.match(said):
+        if len(said) > _LONGEST_CONTENT_TYPE or not said.isascii() or not CONTENT_TYPE.match(said):
             raise wrong("The content type of a part is not one.")
         return said
 

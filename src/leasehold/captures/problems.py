@@ -31,3 +31,12 @@ class StorageFull(Problem):
     """The server has no room for these bytes. Nothing of the upload was kept; send it again when there is room."""
 
     status, title = 507, "Storage full"
+
+
+class FileElsewhere(Problem):
+    """The capture was imported as a record of an older system, and the bytes of its files stayed there.
+
+    `location` says where they were, if the record said so.
+    """
+
+    status, title = 410, "File elsewhere"

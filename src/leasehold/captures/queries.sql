@@ -86,10 +86,33 @@ SELECT id, site, url, sub, rest, captured_at, received_at, seed, account, job_id
  LIMIT %(limit)s::int;
 
 -- name: files
-SELECT capture, name, sha256, size, content_type, deduplicated
+-- Also those of imported records, whose bytes are not here.
+SELECT capture, name, sha256, size, content_type, deduplicated, false AS external, NULL::text AS location, place
   FROM capture_file
  WHERE organisation = %(organisation)s::uuid AND capture = ANY(%(captures)s::uuid[])
+ UNION ALL
+SELECT capture, name, sha256, size, content_type, false, true, location, place
+  FROM external_file
+ WHERE organisation = %(organisation)s::uuid AND capture = ANY(%(captures)s::uuid[])
  ORDER BY capture, place;
+
+-- name: insert_records
+-- Captures of an older system: nobody hands them on any more, and their bytes stayed there.
+INSERT INTO capture (id, organisation, site, url, sub, rest, captured_at, received_at, job_id, late, labels, size, standing,
+                     reason)
+SELECT g.id, %(organisation)s::uuid, g.site, g.url, g.sub, g.rest, g.captured_at, g.received_at, g.job_id, false,
+       g.labels::jsonb, g.size, g.standing, g.reason
+  FROM unnest(%(captures)s::uuid[], %(sites)s::text[], %(urls)s::text[], %(subs)s::text[], %(rests)s::text[],
+              %(captured_ats)s::timestamptz[], %(received_ats)s::timestamptz[], %(job_ids)s::text[],
+              %(labels)s::text[], %(sizes)s::bigint[], %(states)s::text[], %(reasons)s::text[])
+    AS g (id, site, url, sub, rest, captured_at, received_at, job_id, labels, size, standing, reason);
+
+-- name: insert_external_files
+INSERT INTO external_file (capture, organisation, place, name, sha256, size, content_type, location)
+SELECT g.capture, %(organisation)s::uuid, g.place, g.name, g.sha256, g.size, g.content_type, g.location
+  FROM unnest(%(captures)s::uuid[], %(places)s::int[], %(names)s::text[], %(digests)s::bytea[], %(sizes)s::bigint[],
+              %(content_types)s::text[], %(locations)s::text[])
+    AS g (capture, place, name, sha256, size, content_type, location);
 
 -- name: count
 SELECT count(*) FROM capture WHERE organisation = %(organisation)s::uuid AND site = %(site)s::text;

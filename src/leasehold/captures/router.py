@@ -24,7 +24,14 @@ from leasehold.captures.machine import CaptureState
 from leasehold.captures.meta import MetaIn, Slug
 from leasehold.captures.models import PREFIX, Capture, CaptureFilter, Mark, Part
 from leasehold.captures.multipart import MEDIA_TYPE, boundary_of
-from leasehold.captures.problems import CaptureInUse, CaptureNotAside, CaptureUnknown, RangeRefused, StorageFull
+from leasehold.captures.problems import (
+    CaptureInUse,
+    CaptureNotAside,
+    CaptureUnknown,
+    FileElsewhere,
+    RangeRefused,
+    StorageFull,
+)
 from leasehold.captures.service import Captures, unknown_capture
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.ids import parse
@@ -164,7 +171,7 @@ async def get_capture(capture_id: IdInPath, caller: CallerDep, captures: Capture
     return shown(await captures.get(caller, _id(capture_id)))
 
 
-_BYTES = allows(Permission.CAPTURES_VIEW, CaptureUnknown, RangeRefused)
+_BYTES = allows(Permission.CAPTURES_VIEW, CaptureUnknown, FileElsewhere, RangeRefused)
 _BYTES["responses"] = {
     200: {"description": "The file", "content": {"application/octet-stream": {"schema": {"type": "string"}}}},
     206: {"description": "The range that was asked for"},
@@ -197,7 +204,8 @@ async def get_capture_audit(
 
 
 @routes.post(
-    "/v2/captures/{capture_id}/requeue", **allows(Permission.CAPTURES_CONSUME, CaptureUnknown, CaptureNotAside)
+    "/v2/captures/{capture_id}/requeue",
+    **allows(Permission.CAPTURES_CONSUME, CaptureUnknown, CaptureNotAside, FileElsewhere),
 )
 async def requeue_capture(
     capture_id: IdInPath, caller: CallerDep, captures: CapturesDep, body: RequeueIn | None = None

@@ -18,7 +18,7 @@ from leasehold.captures.machine import ASIDE, CaptureState
 from leasehold.captures.meta import MetaIn
 from leasehold.captures.models import PREFIX, Capture, CaptureFilter, File, Limits, Mark, Meta, NewCapture, Part
 from leasehold.captures.multipart import Reader
-from leasehold.captures.problems import CaptureInUse, CaptureNotAside, CaptureUnknown, StorageFull
+from leasehold.captures.problems import CaptureInUse, CaptureNotAside, CaptureUnknown, FileElsewhere, StorageFull
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
 from leasehold.ids import show, uuid7
@@ -168,6 +168,8 @@ class Captures:
     async def file(self, caller: Caller, capture: UUID, name: str) -> tuple[Key, File]:
         found = await self.get(caller, capture)
         for file in found.files:
+            if file.name == name and file.external:
+                raise _elsewhere(file.location)
             if file.name == name:
                 return Key(caller.organisation, file.sha256), file
         raise CaptureUnknown("This capture has no file of that name.")
@@ -179,6 +181,9 @@ class Captures:
             found = await _locked(conn, caller.organisation, capture)
             if found.state not in ASIDE:
                 raise CaptureNotAside(f"This capture is {found.state}.", state=str(found.state))
+            if all(file.external for file in found.files):
+                # A consumer would claim it again and again, and never get its bytes.
+                raise _elsewhere(next((file.location for file in found.files), None))
             await store.requeue(conn, caller.organisation, capture)
             detail = {"from": str(found.state), "reason": reason}
             await audit.record(conn, caller, "capture.requeued", show(PREFIX, capture), detail)
@@ -232,6 +237,11 @@ async def _locked(conn: Conn, organisation: UUID, capture: UUID) -> Capture:
 
 def unknown_capture() -> CaptureUnknown:
     return CaptureUnknown("No capture of your organisation has this id.")
+
+
+def _elsewhere(location: str | None) -> FileElsewhere:
+    where = "" if location is None else f" They were at {location}."
+    return FileElsewhere(f"The bytes are not here: this is a record of an older system.{where}", location=location)
 
 
 def _no_site() -> SiteUnknown:

@@ -98,7 +98,7 @@ async def page(conn: Conn, organisation: UUID, which: CaptureFilter, before: Mar
 async def _with_files(conn: Conn, organisation: UUID, rows: Sequence[tuple[Any, ...]]) -> list[Capture]:
     files: dict[UUID, list[File]] = {row[0]: [] for row in rows}
     cur = await conn.execute(SQL["files"], {"organisation": organisation, "captures": list(files)})
-    for capture, *file in await cur.fetchall():
+    for capture, *file, _place in await cur.fetchall():
         files[capture].append(File(*file))
     return [_capture(row, files[row[0]]) for row in rows]
 

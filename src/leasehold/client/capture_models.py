@@ -15,13 +15,15 @@ class Reference(Model):
 
 
 class CaptureFile(Model):
-    """A file of a capture; `content_type` is what its sender said."""
+    """A file of a capture; `content_type` is what its sender said. The bytes of an `external` one are not here."""
 
     name: str
     sha256: str
     size: int
     content_type: str
     deduplicated: bool
+    external: bool = False
+    location: str | None = None
 
 
 class Receipt(Model):

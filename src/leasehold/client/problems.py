@@ -160,6 +160,10 @@ class RangeRefused(ProblemError):
     """The file has no such bytes; `members["size"]` says how many it has."""
 
 
+class FileElsewhere(ProblemError):
+    """The bytes stayed in an older system; `members["location"]` says where they were, if that is known."""
+
+
 class StorageFull(ProblemError):
     """The server has no room for these bytes; nothing of the upload was kept."""
 

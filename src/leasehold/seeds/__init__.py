@@ -2,7 +2,22 @@
 
 from leasehold.seeds.answers import SeedGrantOut, granted_seeds
 from leasehold.seeds.books import books
+from leasehold.seeds.importing import Line as FileLine
+from leasehold.seeds.importing import NotThatFormat, from_csv, from_ndjson, from_opml
+from leasehold.seeds.intake import from_line
 from leasehold.seeds.models import Seed
 from leasehold.seeds.service import Seeds
 
-__all__ = ["Seed", "SeedGrantOut", "Seeds", "books", "granted_seeds"]
+__all__ = [
+    "FileLine",
+    "NotThatFormat",
+    "Seed",
+    "SeedGrantOut",
+    "Seeds",
+    "books",
+    "from_csv",
+    "from_line",
+    "from_ndjson",
+    "from_opml",
+    "granted_seeds",
+]

@@ -2,14 +2,30 @@
 
 from leasehold.sites.addresses import Mount, Reference, Refusal, Registry, Subdomains, Trust
 from leasehold.sites.conformance import Outcome, VectorsMalformed
+from leasehold.sites.history import (
+    AddressUnfit,
+    Brought,
+    HistoryConflict,
+    PastAddress,
+    PastSite,
+    bring,
+    known_slugs,
+    past_address,
+    past_addresses,
+)
 from leasehold.sites.models import Saying, Site
 from leasehold.sites.problems import SiteUnknown
 from leasehold.sites.service import Dependents, Sites, trip
 
 __all__ = [
+    "AddressUnfit",
+    "Brought",
     "Dependents",
+    "HistoryConflict",
     "Mount",
     "Outcome",
+    "PastAddress",
+    "PastSite",
     "Reference",
     "Refusal",
     "Registry",
@@ -20,5 +36,9 @@ __all__ = [
     "Subdomains",
     "Trust",
     "VectorsMalformed",
+    "bring",
+    "known_slugs",
+    "past_address",
+    "past_addresses",
     "trip",
 ]

@@ -116,3 +116,28 @@ SELECT id, epoch, at, from_address, to_address, trust, actor, actor_name, reason
    AND (%(before)s::uuid IS NULL OR id < %(before)s::uuid)
  ORDER BY id DESC
  LIMIT %(limit)s::int;
+
+-- name: past_fault
+-- What speaks against an address in a site's past: its time has not come; or another site has it from the same moment, lives
+-- there from before, or had it after this one came to live there. The latest claim counts, so either would lose its URLs.
+SELECT %(since)s::timestamptz > clock_timestamp() AS is_ahead,
+       (SELECT m.site
+          FROM mount m
+         WHERE m.organisation = %(organisation)s::uuid AND m.site <> %(site)s::text AND m.host = %(host)s::text
+           AND coalesce(m.port, 0) = coalesce(%(port)s::int, 0) AND m.prefix = %(prefix)s::text
+           AND m.trust <> 'observed'
+           AND (m.since = %(since)s::timestamptz OR (m.current AND m.since < %(since)s::timestamptz)
+                OR (%(current)s::boolean AND m.since > %(since)s::timestamptz))
+         LIMIT 1) AS rival;
+
+-- name: past_mount
+INSERT INTO mount (id, organisation, site, host, scheme, port, prefix, subdomains, fold, trust, current, since)
+VALUES (%(id)s::uuid, %(organisation)s::uuid, %(site)s::text, %(host)s::text, %(scheme)s::text, %(port)s::int,
+        %(prefix)s::text, %(subdomains)s::text, %(fold)s::text[], %(trust)s::text, %(current)s::boolean,
+        %(since)s::timestamptz);
+
+-- name: past_move
+INSERT INTO move (id, organisation, site, epoch, at, from_address, to_address, trust, actor, actor_name, reason)
+VALUES (%(id)s::uuid, %(organisation)s::uuid, %(site)s::text, %(epoch)s::int, %(since)s::timestamptz,
+        %(from_address)s::text, %(to_address)s::text, %(trust)s::text, %(actor)s::uuid, %(actor_name)s::text,
+        'imported');

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -55,8 +56,8 @@ async def _page(conn: Conn, which: Mapping[str, Any]) -> list[Site]:
     cur = conn.cursor(row_factory=dict_row)
     await cur.execute(SQL["page"], which)
     rows = await cur.fetchall()
-    mounts = await _mounts(conn, which["organisation"], [row["slug"] for row in rows])
-    return [_site(row, mounts[row["slug"]]) for row in rows]
+    addresses = await mounts(conn, which["organisation"], [row["slug"] for row in rows])
+    return [_site(row, addresses[row["slug"]]) for row in rows]
 
 
 def _site(row: dict[str, Any], mounts: list[Address]) -> Site:
@@ -64,7 +65,7 @@ def _site(row: dict[str, Any], mounts: list[Address]) -> Site:
     return Site(**row, policy=policy, mounts=mounts)
 
 
-async def _mounts(conn: Conn, organisation: UUID, slugs: list[str]) -> dict[str, list[Address]]:
+async def mounts(conn: Conn, organisation: UUID, slugs: list[str]) -> dict[str, list[Address]]:
     found: dict[str, list[Address]] = {slug: [] for slug in slugs}
     cur = conn.cursor(row_factory=dict_row)
     await cur.execute(SQL["mounts"], {"organisation": organisation, "slugs": slugs})
@@ -151,3 +152,30 @@ async def _moves(conn: Conn, which: Mapping[str, Any]) -> list[Move]:
     cur = conn.cursor(row_factory=class_row(Move))
     await cur.execute(SQL["moves"], which)
     return await cur.fetchall()
+
+
+async def past_fault(
+    conn: Conn, organisation: UUID, site: str, address: tuple[Mount, datetime], current: bool
+) -> tuple[bool, str | None]:
+    """Whether the time of an address has not come yet, and which other site contradicts it."""
+    mount, since = address
+    where = {"host": mount.host, "port": mount.port, "prefix": mount.prefix, "since": since, "current": current}
+    cur = await conn.execute(SQL["past_fault"], {"organisation": organisation, "site": site, **where})
+    ((is_ahead, rival),) = await cur.fetchall()
+    return is_ahead, rival
+
+
+async def settle_past(
+    conn: Conn, organisation: UUID, site: str, address: tuple[Mount, datetime], current: bool
+) -> None:
+    """Give the site an address of its past; it lives there if that is the last."""
+    mount, since = address
+    if current:
+        await conn.execute(SQL["leave"], {"organisation": organisation, "site": site})
+    row = asdict(mount) | {"fold": list(mount.fold), "since": since, "current": current}
+    await conn.execute(SQL["past_mount"], row | {"id": uuid7(), "organisation": organisation, "site": site})
+
+
+async def record_past_move(conn: Conn, caller: Caller, row: Mapping[str, Any]) -> None:
+    actor = {"actor": caller.token, "actor_name": caller.name}
+    await conn.execute(SQL["past_move"], {"id": uuid7(), "organisation": caller.organisation, **actor, **row})

@@ -1568,6 +1568,17 @@ export interface components {
              * @description The bytes were here already when it came.
              */
             deduplicated: boolean;
+            /**
+             * External
+             * @description The capture was imported as a record of an older system: the bytes are not here.
+             * @default false
+             */
+            external?: boolean;
+            /**
+             * Location
+             * @description Where the bytes of an external file were, if that is known.
+             */
+            location?: string | null;
         };
         /** GrantOut */
         GrantOut: {
@@ -1753,7 +1764,7 @@ export interface components {
             at: string;
             /**
              * Event
-             * @description `received`, `late`, `claimed`, `redelivered`, `delivered`, `rejected`, `stuck`, `requeued` or `deleted`.
+             * @description `received`, `late`, `claimed`, `redelivered`, `delivered`, `rejected`, `stuck`, `requeued` or `deleted`; of a capture out of an older system `imported`, and `history` for each of its events there.
              */
             event: string;
             /** Actor */
@@ -6862,6 +6873,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description File elsewhere (`/problems/file-elsewhere`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Range refused (`/problems/range-refused`) */
             416: {
                 headers: {
@@ -7036,6 +7056,15 @@ export interface operations {
             };
             /** @description Capture not aside (`/problems/capture-not-aside`) */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description File elsewhere (`/problems/file-elsewhere`) */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
