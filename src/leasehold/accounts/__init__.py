@@ -1,6 +1,6 @@
 """Front door of accounts: logins at sites, handed out on leases."""
 
-from leasehold.accounts.answers import AccountId, GrantOut, SessionOut, granted
+from leasehold.accounts.answers import AccountId, GrantedSession, GrantOut, granted
 from leasehold.accounts.books import MongoBooks, postgres_books
 from leasehold.accounts.counter import AccountCounter
 from leasehold.accounts.holder import AccountHolder
@@ -31,6 +31,7 @@ __all__ = [
     "Accounts",
     "AnySlip",
     "GrantOut",
+    "GrantedSession",
     "MongoAddressInvalid",
     "MongoBooks",
     "MongoFace",
@@ -47,7 +48,6 @@ __all__ = [
     "PostgresPool",
     "PostgresSafe",
     "SecretsDamaged",
-    "SessionOut",
     "Store",
     "Sum",
     "TakenIn",

@@ -45,14 +45,14 @@ class GrantedAccount(AccountOut):
     secret: dict[str, Any]
 
 
-class SessionOut(Answer):
+class GrantedSession(Answer):
     version: int
     storage_state: dict[str, Any]
 
 
 class GrantOut(LeaseOut):
     account: GrantedAccount
-    session: SessionOut | None = None
+    session: GrantedSession | None = None
 
 
 class OfferOut(Answer):
@@ -76,13 +76,13 @@ class PastLeaseOut(Answer):
 
 def offered(offer: Offer, sessions: Mapping[UUID, Any] | None = None) -> OfferOut:
     """An offer as it is answered, with the sessions that go along, by lease."""
-    along = {lease: SessionOut.model_validate(given) for lease, given in (sessions or {}).items()}
+    along = {lease: GrantedSession.model_validate(given) for lease, given in (sessions or {}).items()}
     grants = [granted(grant, secret, along.get(grant.lease.id)) for grant, secret in offer.grants]
     waiting = WaitingOut.model_validate(offer.waiting) if offer.waiting else None
     return OfferOut.model_construct(leases=grants, waiting=waiting)
 
 
-def granted(grant: Grant, secret: Mapping[str, Any], session: SessionOut | None = None) -> GrantOut:
+def granted(grant: Grant, secret: Mapping[str, Any], session: GrantedSession | None = None) -> GrantOut:
     account = _granted(grant.account, dict(secret))
     return GrantOut.model_construct(**dict(shown(grant.lease)), account=account, session=session)
 

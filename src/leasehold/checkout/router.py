@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Request, Response
 from pydantic import Field
 
-from leasehold.accounts import GrantOut, PoolsMoving, SessionOut, granted
+from leasehold.accounts import GrantedSession, GrantOut, PoolsMoving, granted
 from leasehold.auth import Permission, require
 from leasehold.checkout.service import Bundle, Checkout, Keys, Wish
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
@@ -42,7 +42,7 @@ class CheckoutIn(Strict):
 
 class CheckoutOut(Answer):
     account: GrantOut | None = Field(description="The lease on an account, with the account and its secret.")
-    session: SessionOut | None = Field(description="The account's browser session; null when it has none.")
+    session: GrantedSession | None = Field(description="The account's browser session; null when it has none.")
     seeds: list[SeedGrantOut] = Field(description="Leases on due seeds, each with its seed.")
     waiting: WaitingOut | None = Field(description="Why there is nothing; null when there is.")
 
@@ -76,7 +76,7 @@ async def check_out(
 
 def _shown(bundle: Bundle) -> CheckoutOut:
     waiting = WaitingOut.model_validate(bundle.waiting) if bundle.waiting else None
-    session = SessionOut.model_validate(bundle.session) if bundle.session else None
+    session = GrantedSession.model_validate(bundle.session) if bundle.session else None
     return CheckoutOut.model_construct(
         account=granted(*bundle.account.grants[0]) if bundle.account else None,
         session=session,

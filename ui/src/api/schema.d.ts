@@ -1434,7 +1434,7 @@ export interface components {
             /** @description The lease on an account, with the account and its secret. */
             account: components["schemas"]["GrantOut"] | null;
             /** @description The account's browser session; null when it has none. */
-            session: components["schemas"]["leasehold__accounts__answers__SessionOut"] | null;
+            session: components["schemas"]["GrantedSession"] | null;
             /**
              * Seeds
              * @description Leases on due seeds, each with its seed.
@@ -1606,7 +1606,7 @@ export interface components {
              */
             expires_at: string;
             account: components["schemas"]["GrantedAccount"];
-            session?: components["schemas"]["leasehold__accounts__answers__SessionOut"] | null;
+            session?: components["schemas"]["GrantedSession"] | null;
         };
         /** GrantedAccount */
         GrantedAccount: {
@@ -1679,6 +1679,15 @@ export interface components {
             updated_at: string;
             /** Secret */
             secret: {
+                [key: string]: unknown;
+            };
+        };
+        /** GrantedSession */
+        GrantedSession: {
+            /** Version */
+            version: number;
+            /** Storage State */
+            storage_state: {
                 [key: string]: unknown;
             };
         };
@@ -2070,7 +2079,7 @@ export interface components {
         /** Page[SessionOut] */
         Page_SessionOut_: {
             /** Items */
-            items: components["schemas"]["leasehold__sessions__answers__SessionOut"][];
+            items: components["schemas"]["SessionOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -2677,6 +2686,70 @@ export interface components {
              */
             items: components["schemas"]["SeedOut"][];
         };
+        /** SessionOut */
+        SessionOut: {
+            /** Version */
+            version: number;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Cookies */
+            cookies: number;
+            /** Origins */
+            origins: number;
+            /** Local Storage */
+            local_storage: number;
+            /** Databases */
+            databases: number;
+            /** Files */
+            files: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Has Auth
+             * @description A cookie that the site's `auth_markers` name is there.
+             */
+            has_auth: boolean;
+            /**
+             * Auth Expires At
+             * @description When the first of those cookies ends.
+             */
+            auth_expires_at: string | null;
+            /**
+             * Held
+             * @description Uploads that wait for a decision.
+             */
+            held: string[];
+            /**
+             * Branches
+             * @description Uploads of runs that were logged out.
+             */
+            branches: string[];
+            /**
+             * Forked
+             * @description Entries that two leases replaced at once.
+             */
+            forked: string[];
+            /**
+             * Needs Exclusive
+             * @description Rotating tokens were forked: let one holder at a time use it.
+             */
+            needs_exclusive: boolean;
+            /**
+             * Heavy Hosts
+             * @description Hosts whose `Cookie:` header is longer than many servers take.
+             */
+            heavy_hosts: string[];
+            written: components["schemas"]["MadeOut"];
+            /** Account Id */
+            account_id: string;
+            /** Site */
+            site: string;
+            /** Username */
+            username: string;
+        };
         /** SiteIn */
         SiteIn: {
             /**
@@ -3007,15 +3080,6 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** SessionOut */
-        leasehold__accounts__answers__SessionOut: {
-            /** Version */
-            version: number;
-            /** Storage State */
-            storage_state: {
-                [key: string]: unknown;
-            };
-        };
         /** RejectedOut */
         leasehold__accounts__router__RejectedOut: {
             /**
@@ -3035,70 +3099,6 @@ export interface components {
             slot: string;
             /** Reason */
             reason: string;
-        };
-        /** SessionOut */
-        leasehold__sessions__answers__SessionOut: {
-            /** Version */
-            version: number;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /** Cookies */
-            cookies: number;
-            /** Origins */
-            origins: number;
-            /** Local Storage */
-            local_storage: number;
-            /** Databases */
-            databases: number;
-            /** Files */
-            files: number;
-            /** Bytes */
-            bytes: number;
-            /**
-             * Has Auth
-             * @description A cookie that the site's `auth_markers` name is there.
-             */
-            has_auth: boolean;
-            /**
-             * Auth Expires At
-             * @description When the first of those cookies ends.
-             */
-            auth_expires_at: string | null;
-            /**
-             * Held
-             * @description Uploads that wait for a decision.
-             */
-            held: string[];
-            /**
-             * Branches
-             * @description Uploads of runs that were logged out.
-             */
-            branches: string[];
-            /**
-             * Forked
-             * @description Entries that two leases replaced at once.
-             */
-            forked: string[];
-            /**
-             * Needs Exclusive
-             * @description Rotating tokens were forked: let one holder at a time use it.
-             */
-            needs_exclusive: boolean;
-            /**
-             * Heavy Hosts
-             * @description Hosts whose `Cookie:` header is longer than many servers take.
-             */
-            heavy_hosts: string[];
-            written: components["schemas"]["MadeOut"];
-            /** Account Id */
-            account_id: string;
-            /** Site */
-            site: string;
-            /** Username */
-            username: string;
         };
         /**
          * Problem

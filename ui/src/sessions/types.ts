@@ -3,7 +3,7 @@ import type { components } from '@/api/schema'
 
 type Schemas = components['schemas']
 
-export type Session = Schemas['Page_SessionOut_']['items'][number]
+export type Session = Schemas['SessionOut']
 export type Version = Schemas['VersionOut']
 export type Entry = Schemas['EntryOut']
 /** What can be said of a session at any of its versions. */
