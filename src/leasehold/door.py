@@ -112,6 +112,9 @@ async def _caller(request: Request) -> Caller:
 
 CallerDep = Annotated[Caller, Depends(_caller)]
 
+# Where a request's scope has the connection it came by.
+CONNECTION: Final = "leasehold.connection"
+
 KEY_HEADER: Final = "Idempotency-Key"
 _LONGEST_KEY = 200
 _KEY = r"^[!-~]+$"
@@ -150,7 +153,7 @@ async def unless_gone(
     """
     if not is_long:
         answer = await work
-        if await request.is_disconnected():
+        if await _is_gone(request):
             take_back(answer)
             raise ClientDisconnect
         return answer
@@ -166,10 +169,16 @@ async def unless_gone(
         if not doing.done():
             doing.cancel()
             await asyncio.wait({doing})
-    if await request.is_disconnected():
+    if await _is_gone(request):
         take_back(answer)
         raise ClientDisconnect
     return answer
+
+
+async def _is_gone(request: Request) -> bool:
+    # The connection knows by itself; to ask the framework means to begin waiting for a message and to give up at once.
+    connection = request.scope.get(CONNECTION)
+    return await request.is_disconnected() if connection is None else connection.is_closing()
 
 
 async def _hung_up(request: Request) -> None:

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from leasehold import memory
+from leasehold.door import CONNECTION
 from leasehold.problems import MEDIA_TYPE, HeadersTooLarge, MalformedRequest, Problem, RequestTimeout
 from leasehold.settings import Settings
 
@@ -68,8 +69,14 @@ class Patient(HttpToolsProtocol):
         # They may have come in one piece, too large as they are; raising sends us to send_400_response.
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > HEADERS_LIMIT_BYTES:
             raise _too_large()
+        self.scope[CONNECTION] = self.transport  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
         self._in_headers = False
+
+    def on_body(self, body: bytes) -> None:
+        if not self.cycle.body:  # as it came, instead of copied into a buffer and out of it again
+            self.cycle.body, body = body, b""  # type: ignore[assignment]
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._in_message = False

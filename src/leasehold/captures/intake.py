@@ -9,7 +9,9 @@ from leasehold.captures.meta import MetaIn
 from leasehold.captures.multipart import Reader
 
 # What may wait in memory while the thread is busy; after that the client has to.
-_MOST_WAITING_BYTES = 1024 * 1024
+_MOST_WAITING_BYTES = 2 * 1024 * 1024
+# Less than this is not worth waking the thread for.
+_WORTH_A_TURN_BYTES = 512 * 1024
 # Uploads that are read at once; others wait with their bytes still on the wire.
 _AT_ONCE = 32
 _THREADS = 8
@@ -44,7 +46,8 @@ class Intake:
         async for chunk in body:
             waiting.append(chunk)
             waiting_bytes += len(chunk)
-            if feeding is not None and not feeding.done() and waiting_bytes < _MOST_WAITING_BYTES:
+            is_busy = feeding is not None and not feeding.done()
+            if waiting_bytes < (_MOST_WAITING_BYTES if is_busy else _WORTH_A_TURN_BYTES):
                 continue
             if feeding is not None:
                 await feeding
