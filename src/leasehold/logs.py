@@ -21,7 +21,8 @@ def configure(level: str, style: str) -> None:
     structlog.configure(
         processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        # What is below the level costs nothing: most events are, where somebody is in a hurry.
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=False,
     )
     # Python's own answer to a line it cannot format is to print it raw, secrets and all.
