@@ -181,21 +181,22 @@ def ends(organisation: UUID, slips: Sequence[Document], sure_until: datetime = N
     was looked at. One that has jumped since shows more than `sure_until`.
     """
     ran_out = {"$and": [{"$lte": ["$lease.expires_at", _NOW]}, {"$lt": [_NOW, sure_until]}]}
-    allowed = {
-        "$and": [
-            {"$eq": ["$lease.id", "$$slip.lease"]},
-            {"$eq": ["$rev", "$$slip.rev"]},
-            {"$or": [{"$eq": ["$$slip.how", How.EXPIRED]}, _LIVE]},
-            {"$or": [{"$ne": ["$$slip.how", How.EXPIRED]}, ran_out]},
-        ]
-    }
+    expiries = [slip for slip in slips if slip["how"] == How.EXPIRED]
+    others = [slip for slip in slips if slip["how"] != How.EXPIRED]
+    allowed = [_as_read(some, when) for some, when in ((others, _LIVE), (expiries, ran_out)) if some]
     where = {
         "_id": {"$in": [slip["account"] for slip in slips]},
         "organisation": organisation,
         "moved": False,
-        "$expr": {"$let": {"vars": {"slip": _slip(slips)}, "in": allowed}},
+        "$expr": {"$or": allowed},
     }
     return where, [{"$set": {"slip": _slip(slips)}}, *_END, {"$unset": "slip"}]
+
+
+def _as_read(slips: Sequence[Document], when: Document) -> Document:
+    """Whether a document's lease and revision are those that were read."""
+    read = [[slip["lease"], slip["rev"]] for slip in slips]
+    return {"$and": [when, {"$in": [["$lease.id", "$rev"], {"$literal": read}]}]}
 
 
 def _slip(slips: Sequence[Document]) -> Document:
@@ -283,10 +284,7 @@ def _health(health: Health) -> Document:
 def ended_by(batch: UUID) -> Pipeline:
     """Of the ends an account carries, those of this batch by their ids alone, and how many there are in all."""
     ours = {"$filter": {"input": "$ended", "cond": {"$eq": ["$$this.by", batch]}}}
-    return [
-        {"$set": {"ended": {"$map": {"input": ours, "in": "$$this.id"}}, "carries": {"$size": "$ended"}}},
-        {"$unset": "secret"},
-    ]
+    return [{"$set": {"ended": {"$map": {"input": ours, "in": "$$this.id"}}, "carries": {"$size": "$ended"}}}]
 
 
 def read_health(document: Document) -> Health:

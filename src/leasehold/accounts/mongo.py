@@ -5,15 +5,13 @@ MongoDB. If it cannot commit, what was granted meanwhile is given back, and if e
 """
 
 import asyncio
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from uuid import UUID
 
-import pymongo
 from psycopg.errors import DeadlockDetected
 from pymongo import AsyncMongoClient, UpdateOne
 
@@ -22,16 +20,16 @@ from leasehold.accounts import documents, machine, notes, queueing, repeats, sto
 from leasehold.accounts.batch import elsewhere, places, put_back
 from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
-from leasehold.accounts.models import Ask, Candidate, GivenBack, Grant, Ground
-from leasehold.accounts.mongo_ends import ROUNDS, Books, MongoEnds
-from leasehold.accounts.mongo_gate import GRANT_S, Entry, Gate
+from leasehold.accounts.models import Ask, GivenBack, Grant, Ground
+from leasehold.accounts.mongo_ends import ROUNDS, Books
+from leasehold.accounts.mongo_grants import MongoGrants, mark
 from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.records import unknown_site
-from leasehold.accounts.share import needs, share
+from leasehold.accounts.share import Claim, Shares, share
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
-from leasehold.leases import Kind, Timekeeper, new_id
+from leasehold.leases import Timekeeper
 from leasehold.problems import IdempotencyMismatch, Problem
 from leasehold.vault import Vault
 
@@ -39,10 +37,8 @@ log = logs.get(__name__)
 
 _ATTEMPTS = 3
 
-Passage = tuple[Gate, Entry]
 
-
-class MongoPool(MongoEnds):
+class MongoPool(MongoGrants):
     """Accounts whose every document, lease and end are in MongoDB."""
 
     def __init__(
@@ -57,6 +53,7 @@ class MongoPool(MongoEnds):
     ) -> None:
         super().__init__(db, vault, clock, client, name, max_age_s)
         self._process = process
+        self._remembered = OrderedDict()
         self._to_carry: set[UUID] = set()
         self._carrying: asyncio.Task[None] | None = None
 
@@ -85,12 +82,13 @@ class MongoPool(MongoEnds):
         async with self._db.transaction(organisation) as conn, reachable():
             await self._look(conn, work)
             work.has_begun = True
+            early = self._prepare(work)
             endings, settled = await self._settle(work)
             await repeats.withdraw(conn, work, settled)
             await self._answer_renewals(work)
             await self._answer_ends(work, settled)
             await audit.record_many(conn, list(notes.of_ends(organisation, endings, settled, batch.ends)))
-            await self._serve(conn, work)
+            await self._serve(conn, work, early)
             await self._trip(conn, work)
 
     async def close(self) -> None:
@@ -115,19 +113,13 @@ class MongoPool(MongoEnds):
             if keyed:
                 work.repeats = dict(await idempotency.repeated(claimed, keyed))
         await self._look_at_keys(conn, work)
-        await asyncio.gather(self._look_at_ends(work), self._look_at_due(work, at))
+        await self._look_at_ends(work)
         grounds = sorted({*at, *(held.site for held in work.held.values())})
         work.grounds = await self._grounds(conn, organisation, grounds)
+        await asyncio.gather(self._look_at_due(work, at), self._look_at_free(work))
         work.due = [held for held in work.due if held.site in work.grounds]
+        work.held = {lease: held for lease, held in work.held.items() if held.site in work.grounds}
         await self._make_sure(conn, work)
-
-    async def _look_at_ends(self, work: Books) -> None:
-        if not work.batch.ends:
-            return
-        wanted = {"organisation": work.organisation, "lease.id": {"$in": [end.lease for end in work.batch.ends]}}
-        for document in await self._seen({**wanted, "moved": False}, documents.PLAIN):
-            work.held[document["lease"]["id"]] = documents.read_held(document)
-            work.revs[document["_id"]] = document["rev"]
 
     async def _look_at_due(self, work: Books, at: Sequence[str]) -> None:
         if at:
@@ -135,7 +127,7 @@ class MongoPool(MongoEnds):
 
     async def _look_at_keys(self, conn: Conn, work: Books) -> None:
         """Take over what a request was granted that died before it could note it under its key."""
-        asks = {_mark(ask.once): ask for ask in work.batch.asks if ask.once and ask.once not in work.repeats}
+        asks = {mark(ask.once): ask for ask in work.batch.asks if ask.once and ask.once not in work.repeats}
         if not asks:
             return
         found: dict[bytes, list[Document]] = {}
@@ -143,8 +135,8 @@ class MongoPool(MongoEnds):
         for document in await self._seen(where, documents.PLAIN):
             if document["is_live"]:
                 found.setdefault(document["lease"]["once"], []).append(document)
-        for mark, granted in found.items():
-            ask, leases_ = asks[mark], [document["lease"]["id"] for document in granted]
+        for marked, granted in found.items():
+            ask, leases_ = asks[marked], [document["lease"]["id"] for document in granted]
             if len(granted) < ask.count:
                 # It died in the middle: half of what was asked for is nothing.
                 await self._give_back(work.organisation, leases_)
@@ -152,7 +144,7 @@ class MongoPool(MongoEnds):
                 work.repeats[ask.once] = _made(ask.once, granted)
             else:
                 await self._give_back(work.organisation, leases_)
-        kept = {once: work.repeats[once] for once in work.keyed if _mark(once) in found and once in work.repeats}
+        kept = {once: work.repeats[once] for once in work.keyed if mark(once) in found and once in work.repeats}
         if made := {once: one for once, one in kept.items() if isinstance(one, str)}:
             await idempotency.keep_many(conn, work.organisation, made)
 
@@ -162,12 +154,14 @@ class MongoPool(MongoEnds):
         adopted = await self._accounts.update_many(where, {"$set": {"lease.adopted": True}, "$inc": {"rev": 1}})
         return adopted.matched_count == len(granted)
 
-    async def _serve(self, conn: Conn, work: Books) -> None:
+    async def _serve(self, conn: Conn, work: Books, early: Shares[Ask]) -> None:
         """Divide what is free, and see to those who got nothing."""
         await self._repeat(conn, work)
-        unmet: list[Ask] = [*work.at_paused_sites()]
+        unmet: list[Ask] = [*work.at_paused_sites(), *await self._take_up(work, early)]
         for round_ in range(ROUNDS):
-            claims = [claim for claim in work.claims() if claim.holder is None or claim.holder not in work.done.granted]
+            if all(ask in work.done.granted or ask in unmet for ask in work.batch.asks):
+                break
+            claims = [claim for claim in work.claims() if _is_open(work, claim, unmet)]
             if all(claim.holder is None for claim in claims):
                 break
             shares = share(claims, await self._pick(work, claims), work.grounds)
@@ -181,75 +175,6 @@ class MongoPool(MongoEnds):
         await self._keep_waiting(conn, work, [ask for ask in unmet if ask not in work.batch.last])
         last = [ask for ask in unmet if ask in work.batch.last]
         await queueing.explain(work, last, partial(self._outlook, work.organisation))
-
-    async def _pick(self, work: Books, claims: Sequence[Any]) -> dict[str, list[Candidate]]:
-        """Free accounts of each wanted kind: higher priority first, then longest idle."""
-        wanted = [kind for kinds in needs(claims).values() for kind in kinds]
-        if not wanted:
-            return {}
-        by_site: dict[str, dict[UUID, Document]] = {}
-        question = documents.free(work.organisation, wanted, self._accounts.name)
-        async for document in await self._accounts.aggregate(question):
-            by_site.setdefault(document["site"], {})[document["_id"]] = document
-        return {
-            site: [documents.read_candidate(document) for document in sorted(several.values(), key=_turn)]
-            for site, several in by_site.items()
-        }
-
-    async def _grant(self, work: Books, given: Sequence[tuple[Ask, list[Candidate]]]) -> list[Ask]:
-        """Try to take each; returns the asks for which somebody else was quicker. They keep nothing."""
-        tries = {ask: [(one.id, new_id(Kind.ACCOUNT)) for one in found] for ask, found in given}
-        capped: dict[str, list[Ask]] = {}
-        slips = []
-        for ask, wanted in tries.items():
-            work.granted += [lease for _, lease in wanted]
-            if work.grounds[ask.site].cap is None:
-                slips += _slips(ask, wanted)
-            else:
-                capped.setdefault(ask.site, []).append(ask)
-        if slips:
-            await self._accounts.update_many(*documents.grants(work.organisation, slips), hint="_id_")
-        entries = [
-            await self._grant_capped(work, work.grounds[site], {ask: tries[ask] for ask in asks})
-            for site, asks in capped.items()
-        ]
-        won = await self._won(work.organisation, dict(pair for wanted in tries.values() for pair in wanted))
-        for gate, entry in entries:
-            await gate.leave(entry)
-        beaten = []
-        for ask, wanted in tries.items():
-            grants = [won[lease] for _, lease in wanted if lease in won]
-            if len(grants) == len(wanted):
-                work.done.granted[ask] = grants
-            else:
-                beaten.append(ask)
-                await self._give_back(work.organisation, [grant.lease.id for grant in grants])
-        return beaten
-
-    async def _grant_capped(self, work: Books, ground: Ground, tries: Mapping[Ask, list[tuple[UUID, UUID]]]) -> Passage:
-        """At a site with a cap everybody goes through its gate: `count < cap` alone is overtaken under load."""
-        gate = Gate(self._gates, self._accounts, work.organisation, ground.slug)
-        entry = await gate.enter(ground.cap or 0, [[lease for _, lease in pairs] for pairs in tries.values()])
-        # Others may have been here since we looked; who gets nothing is told how it is now.
-        work.grounds[ground.slug] = ground.with_live(entry.others)
-        slips = [slip for ask, pairs in tries.items() for slip in _slips(ask, pairs) if slip["id"] in entry.leases]
-        if slips:
-            where, update = documents.grants(work.organisation, slips)
-            with pymongo.timeout(GRANT_S):
-                await self._accounts.update_many({**where, **entry.condition}, update, hint="_id_")
-        return gate, entry
-
-    async def _won(self, organisation: UUID, tried: Mapping[UUID, UUID]) -> dict[UUID, Grant]:
-        """Of the leases that were tried for these accounts, those that are there."""
-        if not tried:
-            return {}
-        where = {"_id": {"$in": list(tried)}, "organisation": organisation}
-        found = await self._seen(where, documents.WITHOUT_ENDS)
-        return {
-            document["lease"]["id"]: documents.read_grant(document)
-            for document in found
-            if document["is_live"] and document["lease"]["id"] == tried[document["_id"]]
-        }
 
     async def _held(self, organisation: UUID, ids: Sequence[UUID]) -> dict[UUID, Grant]:
         where = {"organisation": organisation, "lease.id": {"$in": list(ids)}, "moved": False}
@@ -359,21 +284,6 @@ class MongoPool(MongoEnds):
                 await self._give_back(work.organisation, work.granted, adopted=False)
 
 
-def _slips(ask: Ask, wanted: Sequence[tuple[UUID, UUID]]) -> list[Document]:
-    """What an update needs to know to grant each of these accounts."""
-    shared: Document = {"owner": ask.owner, "token": ask.caller.token, "job_id": ask.job_id}
-    shared["ttl_seconds"] = ask.ttl_seconds
-    if ask.once:
-        shared |= {"once": _mark(ask.once), "digest": ask.once.body_digest}
-    return [{"account": account, "id": lease, **shared} for account, lease in wanted]
-
-
-def _mark(once: Once) -> bytes:
-    """A key as it stands beside what it was granted."""
-    whole = f"{once.token.hex} {once.route} {once.key}".encode()
-    return hashlib.blake2b(whole, digest_size=16).digest()
-
-
 def _made(once: Once, granted: Sequence[Document]) -> str | Problem:
     if any(document["lease"]["digest"] != once.body_digest for document in granted):
         return IdempotencyMismatch("This Idempotency-Key was used with another body in the last 24 hours.")
@@ -384,6 +294,6 @@ def _within(seconds: int) -> Document:
     return {"$gt": ["$last_outcome_at", {"$subtract": ["$$NOW", seconds * 1000]}]}
 
 
-def _turn(document: Document) -> tuple[int, float, bytes]:
-    leased = document["last_leased_at"]
-    return -document["priority"], leased.timestamp() if leased else float("-inf"), document["_id"].bytes
+def _is_open(work: Books, claim: Claim[Ask], unmet: Sequence[Ask]) -> bool:
+    """Whether somebody has still to be served."""
+    return claim.holder is None or (claim.holder not in work.done.granted and claim.holder not in unmet)

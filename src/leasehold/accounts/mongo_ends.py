@@ -1,6 +1,7 @@
 """How leases on accounts end in MongoDB: each by one conditional update, computed from what was read."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,11 +14,12 @@ from leasehold import audit, logs
 from leasehold.accounts import documents, machine, notes, store
 from leasehold.accounts.batch import NEVER_DELIVERED, Ending, Held, Settled, Work, elsewhere, given_back, why_not
 from leasehold.accounts.documents import Document
-from leasehold.accounts.models import Account
+from leasehold.accounts.models import Account, Ask, Candidate, Grant
 from leasehold.accounts.mongo_records import MongoRecords
 from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.problems import PoolsMoving
+from leasehold.accounts.share import Claim
 from leasehold.db import Conn
 from leasehold.ids import uuid7
 from leasehold.leases import Ended, How, Lease
@@ -30,6 +32,11 @@ DUE_AT_ONCE = 100
 ROUNDS = 4
 # Ends are carried some at a time.
 _CARRY_AFTER_S = 0.5
+# Of so many leases it is remembered how their accounts were when they were granted.
+_REMEMBERED = 10_000
+
+# The accounts somebody is to have, each with the lease it is to have it by.
+Tries = dict[Ask, list[tuple[UUID, UUID]]]
 
 
 @dataclass(slots=True)
@@ -41,6 +48,14 @@ class Books(Work):
     revs: dict[UUID, int] = field(default_factory=dict)
     # Accounts as they are after their leases ended.
     after: dict[UUID, Document] = field(default_factory=dict)
+    # Who may be served before any lease ends, and with what.
+    claimed: list[Claim[Ask]] = field(default_factory=list)
+    free: dict[str, list[Candidate]] = field(default_factory=dict)
+    # The grants that are tried along with the ends, and those that came true.
+    tries: Tries = field(default_factory=dict)
+    slips: list[Document] = field(default_factory=list)
+    won: dict[UUID, Grant] = field(default_factory=dict)
+    # Every lease that may have been granted.
     granted: list[UUID] = field(default_factory=list)
     # By when the clock was to be asked again that says what ran out.
     sure_until: datetime = documents.NEVER
@@ -53,6 +68,7 @@ class MongoEnds(MongoRecords):
 
     _to_carry: set[UUID]
     _carrying: asyncio.Task[None] | None
+    _remembered: OrderedDict[tuple[UUID, UUID], tuple[Held, int]]
 
     async def settle(self, organisation: UUID, site: str | None) -> int:
         settled = 0
@@ -100,6 +116,8 @@ class MongoEnds(MongoRecords):
         organisation = work.organisation
         rested = work.rested()
         writes: list[UpdateOne | UpdateMany] = [*self._renewals(work)]
+        if work.slips:
+            writes.append(UpdateMany(*documents.grants(organisation, work.slips), hint="_id_"))
         writes += [
             UpdateOne(_as_read(work, account) | {"lease": None}, documents.mend(health))
             for account, health in rested.items()
@@ -123,7 +141,7 @@ class MongoEnds(MongoRecords):
                 await self._accounts.bulk_write(writes, ordered=False)
             writes = []
             endings |= open_
-            done = await self._ended_now(work, holders)
+            done = await self._read_back(work, holders)
             settled |= done
             if len(done) == len(open_) or not await self._read_again(work, [*open_.keys() - done.keys()]):
                 break
@@ -137,17 +155,19 @@ class MongoEnds(MongoRecords):
                 documents.renewal(renewal.ttl_seconds, self._max_age_s),
             )
 
-    async def _ended_now(self, work: Books, holders: Mapping[UUID, Held]) -> dict[UUID, Settled]:
-        """Which of the leases this very batch has ended."""
-        if not holders:
-            return {}
+    async def _read_back(self, work: Books, holders: Mapping[UUID, Held]) -> dict[UUID, Settled]:
+        """Which of the leases this very batch has ended; and which of those it tried are there."""
         accounts = {held.account: lease for lease, held in holders.items()}
-        where = {"_id": {"$in": list(accounts)}, "organisation": work.organisation}
+        tried = {slip["account"]: slip["id"] for slip in work.slips if slip["id"] not in work.won}
+        if not accounts and not tried:
+            return {}
+        where = {"_id": {"$in": [*accounts, *tried]}, "organisation": work.organisation}
         found = await self._seen(where, *documents.ended_by(work.id))
+        work.won |= self._read_won([document for document in found if document["_id"] in tried], tried)
         done = {}
         for document in found:
-            lease = accounts[document["_id"]]
-            if lease in document["ended"]:
+            lease = accounts.get(document["_id"])
+            if lease is not None and lease in document["ended"]:
                 done[lease] = Settled(lease, document["_id"], document["site"], document["free"])
                 work.after[document["_id"]] = document
         # Somebody else may have carried the end into the history already.
@@ -158,6 +178,39 @@ class MongoEnds(MongoRecords):
             done[end["_id"]] = Settled(end["_id"], end["resource"], end["site"], is_free=True)
             work.after |= {document["_id"]: document for document in found if document["_id"] == end["resource"]}
         return done
+
+    def _read_won(self, found: Iterable[Document], tried: Mapping[UUID, UUID]) -> dict[UUID, Grant]:
+        """Of the leases that were tried for these accounts, those that are there."""
+        won = {}
+        for document in found:
+            lease = tried[document["_id"]]
+            if document["is_live"] and document["lease"]["id"] == lease:
+                won[lease] = documents.read_grant(document)
+                self._remember(lease, document)
+        return won
+
+    def _remember(self, lease: UUID, document: Document) -> None:
+        """So that it need not be read when the lease ends. Should it have changed by then, so has its revision."""
+        self._remembered[document["organisation"], lease] = documents.read_held(document), document["rev"]
+        if len(self._remembered) > _REMEMBERED:
+            self._remembered.popitem(last=False)
+
+    async def _look_at_ends(self, work: Books) -> None:
+        """What is held by the leases that are to end, as far as we remember, or as it is read."""
+        unknown = []
+        for end in work.batch.ends:
+            if remembered := self._remembered.pop((work.organisation, end.lease), None):
+                held, rev = remembered
+                work.held[end.lease] = held
+                work.revs[held.account] = rev
+            else:
+                unknown.append(end.lease)
+        if not unknown:
+            return
+        wanted = {"organisation": work.organisation, "lease.id": {"$in": unknown}, "moved": False}
+        for document in await self._seen(wanted, documents.PLAIN):
+            work.held[document["lease"]["id"]] = documents.read_held(document)
+            work.revs[document["_id"]] = document["rev"]
 
     async def _read_again(self, work: Books, unsettled: Sequence[UUID]) -> bool:
         """Somebody changed these accounts meanwhile: read them anew. False when none of the leases is left."""
