@@ -19,7 +19,7 @@ def script(organisation: UUID, sites: int) -> str:
     begin = f"BEGIN;\nSET LOCAL leasehold.organisation = '{organisation}';"
     wanted = {"organisation": f"'{organisation}'", "sites": "ARRAY['s' || :site::text]"}
     lease = {**wanted, "leases": "ARRAY[:lease::uuid]"}
-    pick = {**wanted, "labels": "ARRAY[NULL]", "accounts": "ARRAY[NULL]", "counts": "ARRAY[1]", "labelled": "false"}
+    pick = {**wanted, "counts": "ARRAY[1]"}
     grant = {
         **lease,
         "accounts": "ARRAY[:id::uuid]",
@@ -52,7 +52,7 @@ def script(organisation: UUID, sites: int) -> str:
         "penalties": "ARRAY[NULL]",
         "rests": "ARRAY[0]",
     }
-    queue = {**wanted, "asking": "ARRAY[]::uuid[]"}
+    queue = {**wanted, "asking": "ARRAY[]::uuid[]", "kind": "'account'"}
     steps = [
         f"\\set site random(0, {sites - 1})",
         begin,
@@ -60,7 +60,7 @@ def script(organisation: UUID, sites: int) -> str:
         _filled(ACCOUNTS["grounds"], wanted),
         _filled(LEASES["queue"], queue),
         _filled(ACCOUNTS["due"], {**wanted, "limit": "100"}),
-        _filled(ACCOUNTS["pick"], pick, gset=True),
+        _filled(ACCOUNTS["pick_any"], pick, gset=True),
         "SELECT gen_random_uuid() AS lease \\gset",
         _filled(ACCOUNTS["grant"], grant),
         _filled(AUDIT["record_many"], noted),

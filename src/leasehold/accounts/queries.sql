@@ -154,6 +154,21 @@ SELECT DISTINCT ON (picked.site, picked.priority, picked.last_leased_at, picked.
            FOR UPDATE SKIP LOCKED) picked
  ORDER BY picked.site, picked.priority DESC, picked.last_leased_at, picked.id;
 
+-- name: pick_any
+-- The same where nobody minds which. Without conditions the planner cannot weigh, it follows the index and stops early,
+-- however many accounts a site has.
+SELECT picked.site, picked.id, NULL::jsonb AS labels
+  FROM unnest(%(sites)s::text[], %(counts)s::int[]) AS kind (site, wanted)
+ CROSS JOIN LATERAL (
+        SELECT a.id, a.site, a.priority, a.last_leased_at
+          FROM account a
+         WHERE a.organisation = %(organisation)s::uuid AND a.site = kind.site
+           AND a.standing = 'active' AND a.lease IS NULL AND a.cooling_until IS NULL AND NOT a.moved
+         ORDER BY a.priority DESC, a.last_leased_at, a.id
+         LIMIT kind.wanted
+           FOR UPDATE SKIP LOCKED) picked
+ ORDER BY picked.site, picked.priority DESC, picked.last_leased_at, picked.id;
+
 -- name: grant
 -- The fence grows with every grant, in the statement that makes it.
 WITH given AS (

@@ -163,6 +163,9 @@ async def defer(conn: Conn, organisation: UUID, accounts: Sequence[UUID]) -> Non
 
 
 async def pick(conn: Conn, organisation: UUID, kinds: Sequence[tuple[Wish, int]]) -> Rows:
+    if not any(wish.labels or wish.account for wish, _ in kinds):
+        given = {"sites": [wish.site for wish, _ in kinds], "counts": [count for _, count in kinds]}
+        return await conn.execute(SQL["pick_any"], {"organisation": organisation, **given})
     return await conn.execute(
         SQL["pick"],
         {
