@@ -161,6 +161,19 @@ async def test_an_upload_that_was_logged_out_changes_nothing_and_is_kept_aside(s
     assert values((await browser.load())[1]) == {"sid": "s1", "dev": "d"}
 
 
+async def test_what_is_put_aside_did_not_make_the_version_it_lies_beside(stage: Stage, browser: Browser) -> None:
+    await browser.save(state(cookie("sid", "s1")), base="fresh", upload_id="good")
+    version, _ = await browser.load()
+    path = f"/v2/sessions/{browser.account}/versions"
+    before = (await stage.way.send("GET", path))["items"]
+
+    await browser.save(state(cookie("anon", "1")), base=version, health="logged_out", upload_id="bad")
+    (after,) = (await stage.way.send("GET", path))["items"]
+
+    assert {**after, "branches": []} == before[0]
+    assert after["branches"] == ["bad"]
+
+
 async def test_an_aside_can_be_taken_in_or_dropped(stage: Stage, browser: Browser) -> None:
     await browser.save(state(cookie("sid", "s1")), base="fresh")
     version, _ = await browser.load()

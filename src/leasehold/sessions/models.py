@@ -134,3 +134,15 @@ class Change:
     making: Making
     # What its context holds now, for the next upload of the lease.
     start: Start | None = None
+    # The version, where it stays the same: what was put aside did not make it.
+    stays: Stored | None = None
+
+    @property
+    def made(self) -> Making:
+        """Who made the version that is kept."""
+        return self.stays.making if self.stays else self.making
+
+    @property
+    def made_at(self) -> datetime | None:
+        """When, unless it is made now."""
+        return self.stays.at if self.stays else None

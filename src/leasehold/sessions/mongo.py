@@ -214,8 +214,12 @@ def _insert(organisation: UUID, change: Change) -> list[Document]:
         "key_id": change.key_id,
         "sealed": change.sealed,
         "facts": facts_row(change.facts),
-        "made": making_row(change.making),
+        "made": making_row(change.made),
     }
+    if change.made_at is not None:
+        return [
+            {"$set": {name: {"$literal": value} for name, value in {**document, "made_at": change.made_at}.items()}}
+        ]
     return _stamped(document, "made_at")
 
 

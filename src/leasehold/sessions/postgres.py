@@ -145,5 +145,6 @@ def _row(organisation: UUID, change: Change) -> dict[str, Any]:
         "key_id": change.key_id,
         "sealed": change.sealed,
         "facts": Jsonb(facts_row(change.facts)),
-        "made": Jsonb(making_row(change.making)),
+        "made": Jsonb(making_row(change.made)),
+        "made_at": change.made_at,
     }

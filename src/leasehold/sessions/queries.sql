@@ -31,9 +31,9 @@ UPDATE account a
               AND NOT l.moved AND l.expires_at > clock_timestamp()));
 
 -- name: keep
-INSERT INTO session_version (account, organisation, rev, version, key_id, sealed, facts, made)
+INSERT INTO session_version (account, organisation, rev, version, key_id, sealed, facts, made, made_at)
 VALUES (%(account)s::uuid, %(organisation)s::uuid, %(rev)s::int, %(version)s::int, %(key_id)s::text, %(sealed)s::bytea,
-        %(facts)s::jsonb, %(made)s::jsonb);
+        %(facts)s::jsonb, %(made)s::jsonb, COALESCE(%(made_at)s::timestamptz, clock_timestamp()));
 
 -- name: shed
 -- Of one version only the newest is kept, and of versions the newest ones and those that a lease started from.

@@ -261,4 +261,5 @@ class Sessions:
             merged.facts,
             making,
             start,
+            look.stored if version == look.version else None,
         )
