@@ -165,8 +165,8 @@ def test_the_models_are_those_of_the_api(home: House) -> None:
     pairs = {"Site": "SiteOut", "Mount": "MountOut", "Policy": "PolicyOut", "Moved": "MovedOut"}
     pairs |= {"Rewritten": "RewrittenOut", "Explanation": "ExplanationOut"}
     pairs |= {"Account": "AccountOut", "GrantedAccount": "GrantedAccount"}
-    pairs |= {"SessionState": "leasehold__accounts__answers__SessionOut"}
-    pairs |= {"Session": "leasehold__sessions__answers__SessionOut", "SessionVersion": "VersionOut"}
+    pairs |= {"SessionState": "GrantedSession"}
+    pairs |= {"Session": "SessionOut", "SessionVersion": "VersionOut"}
     pairs |= {"SessionEntry": "EntryOut", "SessionWriter": "MadeOut", "UploadReport": "TakenOut"}
     pairs |= {"RejectedEntry": "leasehold__sessions__answers__RejectedOut"}
     pairs |= {"AccountStats": "StatsOut", "AccountCounts": "CountsOut", "Imported": "ImportOut"}
