@@ -168,10 +168,10 @@ def test_the_models_are_those_of_the_api(home: House) -> None:
     pairs |= {"SessionState": "GrantedSession"}
     pairs |= {"Session": "SessionOut", "SessionVersion": "VersionOut"}
     pairs |= {"SessionEntry": "EntryOut", "SessionWriter": "MadeOut", "UploadReport": "TakenOut"}
-    pairs |= {"RejectedEntry": "leasehold__sessions__answers__RejectedOut"}
+    pairs |= {"RejectedEntry": "RejectedOut"}
     pairs |= {"AccountStats": "StatsOut", "AccountCounts": "CountsOut", "Imported": "ImportOut"}
     pairs |= {
-        "Rejected": "leasehold__accounts__router__RejectedOut",
+        "Rejected": "RejectedLineOut",
         "Lease": "LeaseOut",
         "Grant": "GrantOut",
         "Grants": "OfferOut",

@@ -75,7 +75,7 @@ class ItemsIn(Strict):
     items: list[Any] = Field(max_length=MAX_IMPORT)
 
 
-class RejectedOut(Answer):
+class RejectedLineOut(Answer):
     line: int = Field(description="The line of the file, or the place in `items`, counted from 1.")
     detail: str
 
@@ -83,7 +83,7 @@ class RejectedOut(Answer):
 class ImportOut(Answer):
     created: int
     updated: int
-    rejected: list[RejectedOut]
+    rejected: list[RejectedLineOut]
 
 
 class RevealOut(Answer):
@@ -180,7 +180,7 @@ async def import_accounts(request: Request, caller: CallerDep, accounts: Account
     good ones nothing.
     """
     taken = await take_in(accounts, caller, await _lines(request))
-    rejected = [RejectedOut(line=line, detail=detail) for line, detail in taken.rejected]
+    rejected = [RejectedLineOut(line=line, detail=detail) for line, detail in taken.rejected]
     return ImportOut(created=taken.created, updated=taken.updated, rejected=rejected)
 
 

@@ -1727,7 +1727,7 @@ export interface components {
             /** Updated */
             updated: number;
             /** Rejected */
-            rejected: components["schemas"]["leasehold__accounts__router__RejectedOut"][];
+            rejected: components["schemas"]["RejectedLineOut"][];
         };
         JsonValue: unknown;
         /**
@@ -2285,6 +2285,26 @@ export interface components {
             sub: string;
             /** Rest */
             rest: string;
+        };
+        /** RejectedLineOut */
+        RejectedLineOut: {
+            /**
+             * Line
+             * @description The line of the file, or the place in `items`, counted from 1.
+             */
+            line: number;
+            /** Detail */
+            detail: string;
+        };
+        /** RejectedOut */
+        RejectedOut: {
+            /**
+             * Slot
+             * @description The entry by name; never its value.
+             */
+            slot: string;
+            /** Reason */
+            reason: string;
         };
         /** ReleaseIn */
         ReleaseIn: {
@@ -2930,12 +2950,12 @@ export interface components {
              */
             over_cap: number;
             /** Rejected */
-            rejected: components["schemas"]["leasehold__sessions__answers__RejectedOut"][];
+            rejected: components["schemas"]["RejectedOut"][];
             /**
              * Repaired
              * @description Entries that were put right, and what of them.
              */
-            repaired: components["schemas"]["leasehold__sessions__answers__RejectedOut"][];
+            repaired: components["schemas"]["RejectedOut"][];
             /**
              * Names
              * @description The entries behind the counts, by name.
@@ -3079,26 +3099,6 @@ export interface components {
             counts: {
                 [key: string]: number;
             };
-        };
-        /** RejectedOut */
-        leasehold__accounts__router__RejectedOut: {
-            /**
-             * Line
-             * @description The line of the file, or the place in `items`, counted from 1.
-             */
-            line: number;
-            /** Detail */
-            detail: string;
-        };
-        /** RejectedOut */
-        leasehold__sessions__answers__RejectedOut: {
-            /**
-             * Slot
-             * @description The entry by name; never its value.
-             */
-            slot: string;
-            /** Reason */
-            reason: string;
         };
         /**
          * Problem
