@@ -20,7 +20,7 @@ from bench.leases import Report, machine
 from leasehold.caller import Caller
 from leasehold.db import Database
 from leasehold.ids import uuid7
-from leasehold.leases import Wanted
+from leasehold.leases import PostgresFace, Timekeeper, Wanted
 from leasehold.metrics import Metrics
 from leasehold.seeds import Seeds
 from leasehold.sites import Sites
@@ -78,7 +78,8 @@ class Bench:
         self.times = times
         self.report = Report()
         self.gardens: dict[Plot, UUID] = {}
-        self.seeds = Seeds(db, Sites(db, {}), Metrics(), 86_400)
+        metrics = Metrics()
+        self.seeds = Seeds(db, Timekeeper(db, PostgresFace(), metrics), Sites(db, {}), metrics, 86_400)
 
     async def compare(self, what: str, small: Plot, large: Plot, limit: int = 1, site: str | None = None) -> None:
         """The same acquire in two gardens, one after the other again and again."""

@@ -71,14 +71,15 @@ def build(
     db = Database(database_url, settings.database_pool_size)
     background = Background(metrics)
     vault = Vault(keyring)
+    # The one that watches PostgreSQL's clock, for every kind of lease that PostgreSQL keeps.
+    clock = Timekeeper(db, PostgresFace(), metrics)
 
     def make_pool(process: UUID) -> Pool:
         if settings.pools == "postgres":
-            clock = Timekeeper(db, PostgresFace(), metrics)
             return PostgresPool(db, vault, clock, process, settings.lease_max_age_seconds)
         client, name = connect(settings.mongo_url.get_secret_value())
-        clock = Timekeeper(db, MongoFace(client, name), metrics)
-        return MongoPool(db, vault, clock, client, name, process, settings.lease_max_age_seconds)
+        its_clock = Timekeeper(db, MongoFace(client, name), metrics)
+        return MongoPool(db, vault, its_clock, client, name, process, settings.lease_max_age_seconds)
 
     def make_drawer() -> Drawer:
         if settings.pools == "postgres":
@@ -106,10 +107,10 @@ def build(
         "sessions": drawer.count,
     }
     sites = Sites(db, dependents, [accounts.explain, explain_seeds], call)
-    seeds = Seeds(db, sites, metrics, settings.lease_max_age_seconds)
+    seeds = Seeds(db, clock, sites, metrics, settings.lease_max_age_seconds)
     sessions = Sessions(vault, drawer, accounts, sites)
     blobs = make_blobs(settings.blob_url.get_secret_value(), settings.data_dir)
-    handoff = Handoff(db, metrics, settings.lease_max_age_seconds)
+    handoff = Handoff(db, clock, metrics, settings.lease_max_age_seconds)
     captures = Captures(db, blobs, limits(settings), metrics, handoff, Sources(sites.registry, accounts.is_live))
     rooms: list[WaitingRoom[Any]] = [counter.room, seeds.room, handoff.counter.room]
     ear = Ear(db, rooms)
@@ -123,6 +124,7 @@ def build(
             await audit.seal_all(db, organisation)
 
     async def reap() -> None:
+        await clock.watch()
         everybody = [organisation for organisation, _slug in await organisations(db)]
         await seeds.reap(everybody)
         await accounts.reap(everybody)
@@ -154,6 +156,7 @@ def build(
         insist(app.routes, ui.PAGES)
         await db.open()
         await insist_on_store(db, settings)
+        await clock.begin()
         await counter.pool.open()
         await drawer.open()
         background.start()

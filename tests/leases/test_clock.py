@@ -13,24 +13,13 @@ import pytest
 from leasehold.accounts import postgres as postgres_pool
 from leasehold.app import organisations
 from tests.contracts.stage import Clock, MongoClock, PostgresClock, RawWay, Refused, Stage
-from tests.parts.faketime import WallClock, jumping_mongo, jumping_postgres
+from tests.parts.faketime import WallClock, jumping_mongo
 from tests.parts.house import house
 from tests.parts.mongo import Mongo, MongoDatabase
-from tests.parts.postgres import Postgres, TestDatabase, migrated
+from tests.parts.postgres import TestDatabase
 
 HOUR = 3600.0
 JSON = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def odd_postgres() -> Iterator[tuple[Postgres, WallClock]]:
-    with jumping_postgres() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def odd_database(odd_postgres: tuple[Postgres, WallClock]) -> TestDatabase:
-    return migrated(odd_postgres[0], "lh_clock")
 
 
 @pytest.fixture(scope="module")

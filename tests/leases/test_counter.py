@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from psycopg import AsyncConnection
 
 from leasehold.auth import Permission
 from leasehold.caller import Caller
@@ -28,7 +29,9 @@ from leasehold.leases import (
     LeaseUnknown,
     NewLease,
     Offer,
+    PostgresFace,
     Report,
+    Timekeeper,
     Waiting,
     Wanted,
     deal_out,
@@ -62,7 +65,7 @@ class Things:
     async def hold(self, conn: Conn, organisation: UUID, resources: Sequence[UUID]) -> None:
         assert list(resources) == sorted(resources)
 
-    async def settle(self, conn: Conn, organisation: UUID, ended: Sequence[Ended], report: Report | None) -> None:
+    async def settle(self, conn: Conn, caller: Caller, ended: Sequence[Ended], report: Report | None) -> None:
         self.settled += [(one.resource, one.how, report) for one in ended]
 
     async def shown(self, conn: Conn, organisation: UUID, resource: UUID) -> Mapping[str, Any]:
@@ -98,7 +101,10 @@ class Things:
 
     async def granted(self, conn: Conn, organisation: UUID, leases: Sequence[UUID]) -> dict[UUID, Grant[UUID]]:
         found = await find(conn, organisation, leases)
-        return {lease.id: Grant(lease, lease.resource) for lease in found.values()}
+        cur = await conn.execute("SELECT id FROM lease WHERE expires_at > clock_timestamp()")
+        return {
+            lease: Grant(found[lease], found[lease].resource) for (lease,) in await cur.fetchall() if lease in found
+        }
 
     async def waiting(self, conn: Conn, organisation: UUID, wanted: Wanted) -> Waiting:
         return Waiting("all_leased", "Nothing is free.", None, 1, {})
@@ -113,7 +119,8 @@ class Shop:
     def __init__(self, db: Database, things: Things) -> None:
         self.things = things
         self.metrics = Metrics()
-        self.kept = things.kept = KeptLeases(db, things, self.metrics, 3600)
+        clock = Timekeeper(db, PostgresFace(), self.metrics)
+        self.kept = things.kept = KeptLeases(db, clock, things, self.metrics, 3600)
         self.counter: Counter[UUID] = Counter(db, self.kept, things, self.metrics)
         self.ear = Ear(db, [self.counter.room])
 
@@ -235,7 +242,7 @@ async def test_two_releases_at_once_settle_once(shop: Shop) -> None:
 
 
 async def test_a_lease_that_ran_out_is_dead_though_nobody_took_the_thing(shop: Shop, database: TestDatabase) -> None:
-    stock(shop, "board")
+    (thing,) = stock(shop, "board")
     lease = (await shop.take()).lease.id
     age(database, 121)
 
@@ -244,7 +251,8 @@ async def test_a_lease_that_ran_out_is_dead_though_nobody_took_the_thing(shop: S
             await call
         assert lost.value.members["reason"] == "expired"
     assert await shop.kept.revoke(ANN, lease) == 0
-    assert shop.things.settled == []
+    # Who is told has been booked, once; by time itself, and without what the late holder said.
+    assert shop.things.settled == [(thing, How.EXPIRED, None)]
     assert await shop.kept.live(ANN, LeaseFilter(), None, 10) == []
 
 
@@ -407,6 +415,21 @@ def once(key: str = "k", body: bytes = b"b") -> Once:
     return Once(OURS, UUID(int=7), "POST /v2/things/acquire", key, body)
 
 
+async def test_however_many_repeats_find_their_leases_run_out_each_is_told_so(
+    shop: Shop, database: TestDatabase
+) -> None:
+    keys = [once(str(n)) for n in range(8)]
+    stock(shop, *["board"] * len(keys))
+    for key in keys:
+        await shop.ask(once=key)
+    age(database, 121)
+
+    told = await asyncio.gather(*(shop.ask(once=key) for key in keys), return_exceptions=True)
+
+    assert [type(one) for one in told] == [LeaseLost] * len(keys)
+    assert {how for _, how, _ in shop.things.settled} == {How.EXPIRED}
+
+
 async def test_a_repeat_is_told_of_the_same_lease(shop: Shop) -> None:
     stock(shop, "board", "board")
 
@@ -463,3 +486,56 @@ async def test_those_who_come_together_are_served_together(shop: Shop) -> None:
     batches = shop.metrics.registry.get_sample_value("leasehold_batch_size_count")
     assert batches
     assert batches < 20
+
+
+def somebody_waits(database: TestDatabase) -> bool:
+    """Whether somebody waits for a lock of somebody else."""
+    waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return bool(database.rows(waiting))
+
+
+async def test_leases_are_ended_in_the_order_of_ids(shop: Shop, database: TestDatabase) -> None:
+    """So that two who end the same ones never wait for each other in a circle."""
+    stock(shop, "board", "board")
+    first, second = sorted(grant.lease.id for grant in (await shop.ask(limit=2)).grants)
+    await shop.kept.renew(ANN, first, 600)  # now it lies behind the other in the table
+
+    async def end(conn: Conn) -> list[Ended]:
+        await conn.execute("SET LOCAL enable_indexscan = off")  # whichever plan is chosen
+        await conn.execute("SET LOCAL enable_bitmapscan = off")
+        return await shop.kept.take_back(conn, OURS, [second, first])
+
+    with database.connect() as other, other.transaction():
+        other.execute("SELECT FROM lease WHERE id = %s FOR UPDATE", [first])
+        ending = asyncio.create_task(shop.kept.steadily(OURS, end))
+        await until(lambda: somebody_waits(database))
+
+        other.execute("SELECT FROM lease WHERE id = %s FOR UPDATE NOWAIT", [second])
+    assert len(await ending) == 2
+
+
+async def test_who_waits_in_a_circle_goes_again(shop: Shop, database: TestDatabase) -> None:
+    stock(shop, "board", "board")
+    ours, theirs = (grant.lease.id for grant in (await shop.ask(limit=2)).grants)
+    lock = "SELECT FROM lease WHERE id = %s FOR UPDATE"
+    attempts = 0
+
+    async with await AsyncConnection.connect(database.url, autocommit=True) as other:
+        await other.execute("SET deadlock_timeout = '1min'")  # it is us who are found to be in the way
+        await other.execute("BEGIN")
+        await other.execute(lock, [theirs])
+
+        async def work(conn: Conn) -> str:
+            nonlocal attempts
+            attempts += 1
+            await conn.execute(lock, [ours])
+            if attempts == 1:
+                crossing = asyncio.create_task(other.execute(lock, [ours]))
+                crossing.add_done_callback(lambda _: asyncio.ensure_future(other.execute("COMMIT")))
+                await until(lambda: somebody_waits(database))
+            await conn.execute(lock, [theirs])
+            return "done"
+
+        assert await shop.kept.steadily(OURS, work) == "done"
+
+    assert attempts == 2

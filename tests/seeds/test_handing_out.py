@@ -6,7 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.seeds import Seeds, books
+from leasehold.leases import Kind, NewLease, new_id
+from leasehold.seeds import Seeds, books, store
 from tests.seeds.garden import JSON, Garden, Refused
 
 PATIENCE_S = 20
@@ -471,3 +472,20 @@ async def test_the_books_balance(garden: Garden) -> None:
     assert str(kept) == "5 grants = 1 released + 2 expired + 1 revoked + 1 held"
     garden.home.database.run("UPDATE seed SET fence = fence + 1 WHERE lease IS NULL")
     assert (await books(garden.home.app.state.db, organisation)).unbalanced == 3
+
+
+@pytest.mark.parametrize(("fence", "taken"), [(1, 0), (2, 1), (3, 0)])
+async def test_a_seed_notes_no_grant_but_the_next_after_its_last(garden: Garden, fence: int, taken: int) -> None:
+    await garden.site()
+    await garden.seeds("/a")
+    await garden.release(await garden.acquire())
+    ((organisation, seed),) = garden.home.database.rows("SELECT organisation, id FROM seed")
+    state = garden.home.app.state
+    new = NewLease(new_id(Kind.SEED), seed, "board", fence, "ann", None, None, 60)
+
+    async with state.db.transaction(organisation) as conn:
+        await state.seeds.leases.grant(conn, organisation, [new])
+        noted = await store.take(conn, organisation, [new.id])
+
+    assert noted == taken
+    assert garden.home.database.rows("SELECT fence, lease FROM seed") == [(2, new.id) if taken else (1, None)]

@@ -74,10 +74,9 @@ class Records:
 
     async def open(self) -> None:
         """Nothing to make: the migrations did."""
-        await self._clock.begin()
 
     async def close(self) -> None:
-        """Nothing to give back: the database is the house's."""
+        """Nothing to give back: the database and its clock are the house's."""
 
     async def insist(self, organisation: UUID) -> None:
         async def look() -> None:

@@ -1,6 +1,7 @@
 """The hand-off: consumers claim captures on leases, oldest first, and say what became of them."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +27,7 @@ from leasehold.leases import (
     Kind,
     NewLease,
     Report,
+    Timekeeper,
     Waiting,
     Wanted,
     deal_out,
@@ -58,9 +60,13 @@ class ClaimedCaptures:
     async def hold(self, conn: Conn, organisation: UUID, resources: Sequence[UUID]) -> None:
         await claims.hold(conn, organisation, resources)
 
-    async def settle(self, conn: Conn, organisation: UUID, ended: Sequence[Ended], _report: Report | None) -> None:
-        failures = await claims.failures(conn, organisation, [one.resource for one in ended])
+    async def settle(self, conn: Conn, caller: Caller, ended: Sequence[Ended], _report: Report | None) -> None:
+        organisation, captures = caller.organisation, [one.resource for one in ended]
+        failures = await claims.failures(conn, organisation, captures)
         await claims.settle(conn, organisation, [_left(one, failures[one.resource]) for one in ended])
+        # What each end did to a capture is an event of its life.
+        left = await store.get(conn, organisation, captures)
+        await audit.record_many(conn, [_note(caller, one, left[one.resource]) for one in ended])
 
     async def shown(self, conn: Conn, organisation: UUID, resource: UUID) -> Mapping[str, Any]:
         found = (await store.get(conn, organisation, [resource])).get(resource)
@@ -73,16 +79,6 @@ def _left(ended: Ended, failures: int) -> Settled:
         return Settled(ended.resource, CaptureState.RECEIVED, failures, None)
     state, failed = after(Outcome(ended.outcome) if ended.outcome else None, failures)
     return Settled(ended.resource, state, failed, None if state is CaptureState.RECEIVED else ended.reason)
-
-
-class CaptureLeases(KeptLeases):
-    """The leases on captures. What each end did to a capture is an event of its life."""
-
-    async def _settle(self, conn: Conn, caller: Caller, ended: Sequence[Ended], report: Report | None) -> None:
-        await super()._settle(conn, caller, ended, report)
-        left = await store.get(conn, caller.organisation, [one.resource for one in ended])
-        notes = [_note(caller, one, left[one.resource]) for one in ended if one.resource in left]
-        await audit.record_many(conn, notes)
 
 
 def _note(caller: Caller, ended: Ended, capture: Capture) -> audit.Note:
@@ -100,7 +96,7 @@ def _note(caller: Caller, ended: Ended, capture: Capture) -> audit.Note:
 class CaptureStock:
     """What waits to be handed on."""
 
-    def __init__(self, kept: CaptureLeases) -> None:
+    def __init__(self, kept: KeptLeases) -> None:
         self._kept = kept
 
     async def deal(self, conn: Conn, organisation: UUID, wishes: Sequence[Claim]) -> Deal[Capture]:
@@ -195,21 +191,19 @@ def _claimed(ask: Ask, lease: leases.Lease) -> audit.Note:
 class Handoff:
     """All that consumers ask for."""
 
-    def __init__(self, db: Database, metrics: Metrics, max_age_s: int) -> None:
-        self._db = db
-        self.leases = CaptureLeases(db, ClaimedCaptures(), metrics, max_age_s)
+    def __init__(self, db: Database, clock: Timekeeper, metrics: Metrics, max_age_s: int) -> None:
+        self.leases = KeptLeases(db, clock, ClaimedCaptures(), metrics, max_age_s)
         self._stock = CaptureStock(self.leases)
         self.counter: Counter[Capture] = Counter(db, self.leases, self._stock, metrics)
 
     async def settle(self, conn: Conn, organisation: UUID) -> None:
-        """Book what ran out, inside somebody else's transaction."""
+        """Book what ran out, inside somebody else's transaction, which `leases.steadily` runs."""
         await self._stock.settle(conn, organisation)
 
     async def reap(self, organisations: Sequence[UUID]) -> None:
         """Book what ran out everywhere. Claims do not depend on it; states, audit and metrics come sooner."""
         for organisation in organisations:
-            async with self._db.transaction(organisation) as conn:
-                ended = await self._stock.settle(conn, organisation)
+            ended = await self.leases.steadily(organisation, partial(self._stock.settle, organisation=organisation))
             self.leases.ended(organisation, ended)
 
     def arrived(self, organisation: UUID, site: str) -> None:

@@ -85,22 +85,28 @@ class Captures:
         was_live = await self._insist(caller, meta, parts)
         files = [await self._place(organisation, part) for part in parts]
         reference = await self._resolve(organisation, meta)
+
+        async def keep(conn: Conn) -> tuple[Capture, bool]:
+            if once and (made := await idempotency.claim(conn, once)):
+                return await _found(conn, organisation, UUID(hex=made)), False
+            is_live = await store.is_live(conn, organisation, meta.lease) if meta.lease else True
+            if is_live is False:
+                await self.handoff.leases.look(conn)  # a clock that jumped makes nobody late
+            late = not (was_live if is_live is None else is_live)
+            new = NewCapture(uuid7(), meta, reference, late, files)
+            await self._insert(conn, caller, new)
+            if once:
+                await idempotency.keep(conn, once, new.id.hex)
+            return await _found(conn, organisation, new.id), True
+
         try:
-            async with self._db.transaction(organisation) as conn:
-                if once and (made := await idempotency.claim(conn, once)):
-                    return await _found(conn, organisation, UUID(hex=made))
-                is_live = await store.is_live(conn, organisation, meta.lease) if meta.lease else True
-                late = not (was_live if is_live is None else is_live)
-                new = NewCapture(uuid7(), meta, reference, late, files)
-                await self._insert(conn, caller, new)
-                if once:
-                    await idempotency.keep(conn, once, new.id.hex)
-                kept = await _found(conn, organisation, new.id)
+            kept, is_new = await self.handoff.leases.steadily(organisation, keep)
         except ForeignKeyViolation as error:
             raise _no_site() from error
-        self._metrics.capture_bytes.inc(kept.size)
-        self._metrics.captures.labels("late" if late else "received").inc()
-        self.handoff.arrived(organisation, meta.site)
+        if is_new:
+            self._metrics.capture_bytes.inc(kept.size)
+            self._metrics.captures.labels("late" if kept.late else "received").inc()
+            self.handoff.arrived(organisation, meta.site)
         return kept
 
     async def _insert(self, conn: Conn, caller: Caller, new: NewCapture) -> None:
@@ -145,8 +151,8 @@ class Captures:
         return found if isinstance(found, Reference) and found.site == meta.site else None
 
     async def get(self, caller: Caller, capture: UUID) -> Capture:
-        async with self._db.transaction(caller.organisation) as conn:
-            return await _found(conn, caller.organisation, capture)
+        organisation = caller.organisation
+        return await self.handoff.leases.surely(organisation, lambda conn: _found(conn, organisation, capture))
 
     async def page(self, caller: Caller, which: CaptureFilter, before: Mark | None, limit: int) -> list[Capture]:
         if which.url is not None:
@@ -154,8 +160,9 @@ class Captures:
             found = registry.resolve(which.url)
             if isinstance(found, Reference) and which.site in (None, found.site):
                 which = replace(which, reference=found)
-        async with self._db.transaction(caller.organisation) as conn:
-            return await store.page(conn, caller.organisation, which, before, limit)
+        return await self.handoff.leases.surely(
+            caller.organisation, lambda conn: store.page(conn, caller.organisation, which, before, limit)
+        )
 
     async def life(self, caller: Caller, capture: UUID, after: UUID | None, limit: int) -> list[audit.Event]:
         """Every event of a capture, oldest first; also of one that was removed."""
@@ -176,7 +183,8 @@ class Captures:
 
     async def requeue(self, caller: Caller, capture: UUID, reason: str | None) -> Capture:
         """Put one that was set aside back among those that wait; it may fail as often as a new one."""
-        async with self._db.transaction(caller.organisation) as conn:
+
+        async def requeue(conn: Conn) -> Capture:
             await self.handoff.settle(conn, caller.organisation)
             found = await _locked(conn, caller.organisation, capture)
             if found.state not in ASIDE:
@@ -187,13 +195,16 @@ class Captures:
             await store.requeue(conn, caller.organisation, capture)
             detail = {"from": str(found.state), "reason": reason}
             await audit.record(conn, caller, "capture.requeued", show(PREFIX, capture), detail)
-            put_back = await _found(conn, caller.organisation, capture)
+            return await _found(conn, caller.organisation, capture)
+
+        put_back = await self.handoff.leases.steadily(caller.organisation, requeue)
         self.handoff.arrived(caller.organisation, put_back.site)
         return put_back
 
     async def delete(self, caller: Caller, capture: UUID) -> None:
         """Remove a capture. Its bytes go with the next sweep, unless another capture has them, too."""
-        async with self._db.transaction(caller.organisation) as conn:
+
+        async def delete(conn: Conn) -> None:
             await self.handoff.settle(conn, caller.organisation)
             found = await _locked(conn, caller.organisation, capture)
             if found.state is CaptureState.CLAIMED:
@@ -202,6 +213,8 @@ class Captures:
             files = [{"name": file.name, "sha256": file.sha256.hex()} for file in found.files]
             detail = {"site": found.site, "state": str(found.state), "files": files}
             await audit.record(conn, caller, "capture.deleted", show(PREFIX, capture), detail)
+
+        await self.handoff.leases.steadily(caller.organisation, delete)
 
     async def measure(self, organisations: Sequence[UUID]) -> None:
         """Count captures by state, for the metrics."""

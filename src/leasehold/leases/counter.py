@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from psycopg.errors import DeadlockDetected
-
 from leasehold import idempotency
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
@@ -22,15 +20,14 @@ from leasehold.ids import uuid7
 from leasehold.leases import store
 from leasehold.leases.asking import Ask, Claim, Deal, Grant, Offer, Stock, Wanted
 from leasehold.leases.desk import Desk
-from leasehold.leases.kept import KeptLeases
-from leasehold.leases.models import ANYWHERE, Waiting
+from leasehold.leases.kept import KeptLeases, Overdue
+from leasehold.leases.models import ANYWHERE, Ended, Waiting
 from leasehold.leases.store import Place
 from leasehold.leases.waiting import WaitingRoom
 from leasehold.metrics import Metrics
 from leasehold.problems import Problem
 
 R = TypeVar("R")
-_ATTEMPTS = 3
 _JUST_CAME = datetime.max.replace(tzinfo=UTC)
 
 
@@ -108,18 +105,12 @@ class Counter(Generic[R]):
         self._tell(organisation, served)
 
     async def _serve(self, organisation: UUID, asks: Sequence[Ask], last: set[Ask]) -> _Served[R]:
-        for attempt in range(_ATTEMPTS):
+        async def serve(conn: Conn) -> _Served[R]:
             served: _Served[R] = _Served()
-            try:
-                async with self._db.transaction(organisation) as conn:
-                    await self._serve_in(conn, organisation, asks, last, served)
-            except DeadlockDetected:
-                # Nothing of it happened: two who wait for each other in a circle may simply go again.
-                if attempt == _ATTEMPTS - 1:
-                    raise
-            else:
-                break
-        return served
+            await self._serve_in(conn, organisation, asks, last, served)
+            return served
+
+        return await self._kept.steadily(organisation, serve)
 
     async def _serve_in(
         self, conn: Conn, organisation: UUID, asks: Sequence[Ask], last: set[Ask], served: _Served[R]
@@ -168,12 +159,18 @@ class Counter(Generic[R]):
         if not keyed:
             return
         repeats = await idempotency.repeated(await idempotency.claim_many(conn, organisation, keyed), keyed)
+        overdue: list[UUID] = []
         for ask in asks:
             made = repeats.get(ask.once) if ask.once else None
             if isinstance(made, str):
-                served.repeated[ask] = await self._made_before(conn, organisation, made, ask)
+                try:
+                    served.repeated[ask] = await self._made_before(conn, organisation, made, ask)
+                except Overdue as found:
+                    overdue += found.leases
             elif made is not None:
                 served.repeated[ask] = made
+        if overdue:
+            raise Overdue(overdue)  # of all at once: however many there are, they are booked together
 
     async def _made_before(self, conn: Conn, organisation: UUID, made: str, ask: Ask) -> Offer[R] | Problem:
         leases = [UUID(hex=lease) for lease in made.split()]
@@ -256,14 +253,17 @@ class Counter(Generic[R]):
 
     async def give_back(self, organisation: UUID, leases: Sequence[UUID], once: Once | None) -> None:
         """As if these had not been granted; together with their key, unless a repeat was told of them meanwhile."""
-        async with self._db.transaction(organisation) as conn:
+
+        async def take_back(conn: Conn) -> list[Ended]:
             if once is not None and await idempotency.hang_up_many(conn, organisation, {once: leases[0].hex}):
-                return
+                return []
             ended = await self._kept.take_back(conn, organisation, leases)
             # What had run out before is no such thing: a repeat is told that the lease is over.
             if once is not None and ended:
                 await idempotency.forget_many(conn, organisation, [once])
-        self._kept.ended(organisation, ended)
+            return ended
+
+        self._kept.ended(organisation, await self._kept.steadily(organisation, take_back))
 
     def _send(self, errand: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(errand, name="errand")

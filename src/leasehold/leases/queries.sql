@@ -34,10 +34,17 @@ RETURNING id, kind, resource, site, owner, job_id, fence, acquired_at, expires_a
 
 -- name: end
 -- Ends leases and books how, in one statement. The lease and its time are in the WHERE: a release and a revocation need
--- a live lease, an expiry one that ran out.
-WITH ended AS (
-    DELETE FROM lease l
+-- a live lease, an expiry one that ran out. Locked in the order of ids, as everywhere.
+WITH locked AS (
+    SELECT l.id
+      FROM lease l
      WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[]) AND l.kind = %(kind)s::text
+     ORDER BY l.id
+       FOR UPDATE
+), ended AS (
+    DELETE FROM lease l
+     USING locked
+     WHERE l.organisation = %(organisation)s::uuid AND l.id = locked.id
        AND CASE %(how)s::text WHEN 'expired' THEN l.expires_at <= clock_timestamp()
                               ELSE l.expires_at > clock_timestamp() END
     RETURNING l.*, CASE %(how)s::text WHEN 'expired' THEN l.expires_at ELSE clock_timestamp() END AS ended_at

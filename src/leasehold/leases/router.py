@@ -56,7 +56,7 @@ class ReleaseIn(Strict):
     outcome: str = Field(
         max_length=50,
         description="How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`,"
-        " `invalid_credentials`. Seeds: `ok`, `failed`, `gone`.",
+        " `invalid_credentials`. Seeds: `ok`, `failed`, `gone`. Captures: `ok`, `failed`, `rejected`.",
     )
     reason: Line | None = Field(None, description="Kept with the lease, and shown where the resource is set aside.")
     cooldown_seconds: int | None = Field(

@@ -71,6 +71,15 @@ class Timekeeper:
         async with self._db.system() as conn:
             self._watch.believe(await self._look(conn))
 
+    async def watch(self) -> None:
+        """Look, and see to a jump if there was one. The fresher the memory, the less can happen unseen."""
+
+        async def look() -> None:
+            async with self._db.system() as conn:
+                await self.look(conn)
+
+        await self.steadily(look)
+
     async def look(self, conn: Conn) -> datetime:
         """Make sure that the clock may be believed; raises Jumped. Returns by when it should be asked again."""
         look = await self._look(conn)

@@ -89,12 +89,13 @@ SELECT wish.number, s.id, s.site, s.sub, s.rest, s.original_url, s.kind, s.prior
            FOR UPDATE SKIP LOCKED) s;
 
 -- name: take
--- The leases are granted; the seeds say so.
+-- The leases are granted; the seeds say so. Only the next grant after the last can be noted: any other, held or ended, has
+-- raised the fence.
 UPDATE seed s
    SET lease = l.id, fence = l.fence, back_at = l.expires_at
   FROM lease l
  WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[])
-   AND s.organisation = %(organisation)s::uuid AND s.id = l.resource AND s.lease IS NULL AND s.fence = l.fence - 1;
+   AND s.organisation = %(organisation)s::uuid AND s.id = l.resource AND s.fence = l.fence - 1;
 
 -- name: hold_beds
 -- Before they are looked at again: whoever frees a seed of theirs has committed it by then, or lowers them afterwards.

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from leasehold import audit
 from leasehold.auth import Permission
+from leasehold.caller import Caller
 from leasehold.db import Conn
 from leasehold.ids import show
 from leasehold.leases import PREFIX as LEASE
@@ -50,7 +51,8 @@ class SeedRows:
     async def hold(self, conn: Conn, organisation: UUID, resources: Sequence[UUID]) -> None:
         await store.hold(conn, organisation, resources)
 
-    async def settle(self, conn: Conn, organisation: UUID, ended: Sequence[Ended], report: Report | None) -> None:
+    async def settle(self, conn: Conn, caller: Caller, ended: Sequence[Ended], report: Report | None) -> None:
+        organisation = caller.organisation
         if report is None:
             await store.free(conn, organisation, [one.resource for one in ended], [one.id for one in ended])
             return

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
+from functools import partial
 from uuid import UUID
 
 from psycopg.errors import ForeignKeyViolation
@@ -12,7 +13,7 @@ from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
 from leasehold.ids import show, uuid7
 from leasehold.leases import PREFIX as LEASE
-from leasehold.leases import Counter, KeptLeases, Offer, Wanted
+from leasehold.leases import Counter, KeptLeases, Offer, Timekeeper, Wanted
 from leasehold.metrics import Metrics
 from leasehold.seeds import outlook, schedule, store
 from leasehold.seeds.models import PREFIX, Histogram, NewSeed, Seed, SeedFilter, SeedWish, Upserted
@@ -29,10 +30,10 @@ _TOGETHER = 32
 class Seeds:
     """The use cases of seeds. `leases` is who holds them, for the calls that are the same for every kind."""
 
-    def __init__(self, db: Database, sites: Sites, metrics: Metrics, max_age_s: int) -> None:
+    def __init__(self, db: Database, clock: Timekeeper, sites: Sites, metrics: Metrics, max_age_s: int) -> None:
         self._db = db
         self._sites = sites
-        self.leases = KeptLeases(db, SeedRows(sites), metrics, max_age_s)
+        self.leases = KeptLeases(db, clock, SeedRows(sites), metrics, max_age_s)
         self._stock = SeedStock(self.leases, sites)
         self.counter: Counter[Seed] = Counter(db, self.leases, self._stock, metrics, _TOGETHER)
         self.room = self.counter.room
@@ -70,18 +71,21 @@ class Seeds:
         return upserted
 
     async def get(self, caller: Caller, seed: UUID) -> Seed:
-        async with self._db.transaction(caller.organisation) as conn:
-            return await self._found(conn, caller.organisation, seed)
+        organisation = caller.organisation
+        return await self.leases.surely(organisation, lambda conn: self._found(conn, organisation, seed))
 
     async def page(self, caller: Caller, which: SeedFilter, after: tuple[str, UUID] | None, limit: int) -> list[Seed]:
-        async with self._db.transaction(caller.organisation) as conn:
+        async def read(conn: Conn) -> list[Seed]:
             found = await store.page(conn, caller.organisation, which, after, limit)
             registry = await self._sites.registry_in(conn, caller.organisation)
-        return [seed.placed(registry) for seed in found]
+            return [seed.placed(registry) for seed in found]
+
+        return await self.leases.surely(caller.organisation, read)
 
     async def change(self, caller: Caller, seed: UUID, wish: SeedWish) -> Seed:
         organisation = caller.organisation
-        async with self._db.transaction(organisation) as conn:
+
+        async def change(conn: Conn) -> Seed:
             locked = await store.lock(conn, organisation, seed)
             if locked is None:
                 raise unknown_seed()
@@ -90,12 +94,16 @@ class Seeds:
             await store.update(conn, organisation, {seed: (None, wish, rhythm)})
             after = await self._found(conn, organisation, seed)
             await audit.record(conn, caller, "seed.changed", show(PREFIX, seed), _difference(before, after))
+            return after
+
+        after = await self.leases.surely(organisation, change)
         self.room.freed(organisation, [after.site])
         return after
 
     async def delete(self, caller: Caller, seed: UUID) -> None:
         organisation = caller.organisation
-        async with self._db.transaction(organisation) as conn:
+
+        async def delete(conn: Conn) -> None:
             locked = await store.lock(conn, organisation, seed)
             if locked is None:
                 raise unknown_seed()
@@ -108,6 +116,8 @@ class Seeds:
             detail = {"site": found.site, "url": found.url, "original_url": found.original_url}
             await audit.record(conn, caller, "seed.deleted", show(PREFIX, seed), detail)
 
+        await self.leases.steadily(organisation, delete)
+
     async def histogram(self, caller: Caller, site: str | None, hours: int) -> Histogram:
         async with self._db.transaction(caller.organisation) as conn:
             if site is not None and not await store.sites(conn, caller.organisation, [site]):
@@ -117,14 +127,17 @@ class Seeds:
 
     async def explain(self, organisation: UUID, site: str) -> Saying:
         """What there is at a site, in a sentence."""
-        async with self._db.transaction(organisation) as conn:
+
+        async def explain(conn: Conn) -> Saying:
             ground = await store.ground(conn, organisation, site)
+            if ground is None:
+                raise _unknown_site()
             there = await store.outlook(conn, organisation, site, {})
             holders = await store.holders(conn, organisation, site)
-        if ground is None:
-            raise _unknown_site()
-        counts = {f"seeds_{state}": there.counts.get(state, 0) for state in outlook.STATES}
-        return Saying(outlook.sentence(ground, there), counts, holders, there.due_at)
+            counts = {f"seeds_{state}": there.counts.get(state, 0) for state in outlook.STATES}
+            return Saying(outlook.sentence(ground, there), counts, holders, there.due_at)
+
+        return await self.leases.surely(organisation, explain)
 
     async def count(self, conn: Conn, organisation: UUID, site: str) -> int:
         return await store.count(conn, organisation, site)
@@ -134,8 +147,8 @@ class Seeds:
         for organisation in organisations:
             is_all = False
             while not is_all:
-                async with self._db.transaction(organisation) as conn:
-                    ended, is_all = await self._stock.settle(conn, organisation)
+                settle = partial(self._stock.settle, organisation=organisation)
+                ended, is_all = await self.leases.steadily(organisation, settle)
                 self.leases.ended(organisation, ended)
 
     async def _found(self, conn: Conn, organisation: UUID, seed: UUID) -> Seed:

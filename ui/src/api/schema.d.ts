@@ -2310,7 +2310,7 @@ export interface components {
         ReleaseIn: {
             /**
              * Outcome
-             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`. Seeds: `ok`, `failed`, `gone`.
+             * @description How the work went. Accounts: `ok`, `failed`, `rate_limited`, `blocked`, `logged_out`, `invalid_credentials`. Seeds: `ok`, `failed`, `gone`. Captures: `ok`, `failed`, `rejected`.
              */
             outcome: string;
             /**
