@@ -6,6 +6,7 @@ from tests.parts.postgres import TestDatabase
 from tests.parts.process import KEYS, Ended, Place
 
 SECRET = "LHCANARY9f"
+LONG = 5_001  # more than is taken in at once
 
 
 @pytest.fixture
@@ -70,6 +71,33 @@ def test_seeds_of_a_file_are_there(
     assert ended.code == 0, ended.err
     assert ended.out.splitlines()[-1] == "seeds: 1 created, 0 updated, 1 rejected"
     assert site.rows("SELECT site, original_url FROM seed") == [("board", "https://b.example/1")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "header", "good", "bad"),
+    [("accounts", "site,username", "board,ann-{}", "board"), ("seeds", "url", "https://b.example/{}", "nothing")],
+)
+def test_a_long_file_is_counted_whole_and_only_the_first_bad_lines_are_named(
+    here: Place, site: TestDatabase, kind: str, header: str, good: str, bad: str
+) -> None:
+    lines = [header, *(bad for _ in range(102)), *(good.format(number) for number in range(LONG))]
+
+    ended = run(here, site, kind, "long.csv", "\n".join(lines))
+
+    told = ended.out.splitlines()
+    assert ended.code == 0, ended.err
+    assert told[-2:] == ["and 2 more", f"{kind}: {LONG:,} created, 0 updated, 102 rejected"]
+    assert [line.partition(":")[0] for line in told[:100]] == [f"line {number}" for number in range(2, 102)]
+    assert site.rows(f"SELECT count(*) FROM {kind.removesuffix('s')}") == [(LONG,)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"), [("accounts", "site,username\nboard,ann"), ("seeds", "url\nhttps://b.example/1")]
+)
+def test_a_file_may_begin_with_a_byte_order_mark(here: Place, site: TestDatabase, kind: str, content: str) -> None:
+    ended = run(here, site, kind, "marked.csv", f"\ufeff{content}")
+
+    assert ended.out == f"{kind}: 1 created, 0 updated, 0 rejected\n", ended.err
 
 
 @pytest.mark.parametrize(

@@ -1,38 +1,20 @@
 """Accounts and leases in a real Chromium, against a real server: what an operator does with them all day."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from tests.parts.operator import ask, barriers, faults_of, opened, row, sign_in, site
 from tests.parts.process import Leasehold
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 ACCOUNTS = re.compile(r"/v2/accounts(\?|$)")
 # What must be nowhere once the dialog that showed it is closed.
 SECRET = "hunter2-and-more"
 REST_S = 1800
-
-
-async def sign_in(page: Page, token: str | None, path: str) -> None:
-    await page.goto(path)
-    await page.get_by_label("Token", exact=True).fill(token or "")
-    await page.get_by_role("button", name="Sign in").click()
-
-
-def ask(server: Leasehold, method: str, path: str, body: Any = None) -> Any:
-    answer = server.ask(method, path, server.token, body)
-    assert answer.is_success, answer.text
-    return answer.json() if answer.content else None
-
-
-def site(server: Leasehold, slug: str) -> None:
-    if server.ask("GET", f"/v2/sites/{slug}", server.token).status_code == 404:
-        ask(server, "POST", "/v2/sites", {"slug": slug, "domain": f"{slug}.example"})
 
 
 def account(server: Leasehold, slug: str, username: str, **more: Any) -> str:
@@ -47,10 +29,6 @@ def acquire(server: Leasehold, slug: str, owner: str, **more: Any) -> Any:
     answer = ask(server, "POST", "/v2/accounts/acquire", {"site": slug, "owner": owner, "ttl_seconds": 600, **more})
     assert answer["leases"], answer["waiting"]
     return answer["leases"][0]
-
-
-def row(page: Page, text: str) -> Locator:
-    return page.get_by_role("row").filter(has_text=text)
 
 
 async def choose(page: Page, username: str, act: str) -> Locator:
@@ -172,7 +150,7 @@ async def test_a_lease_taken_elsewhere_shows_by_itself_and_is_revoked(page: Page
     await expect(row(page, "ann")).to_contain_text("Active")
 
     lease = acquire(server, "used", "crawler-7")
-    await expect(row(page, "ann")).to_contain_text("Using", timeout=10_000)
+    await expect(row(page, "ann")).to_contain_text("Using", timeout=20_000)
     await expect(row(page, "ann")).to_contain_text("crawler-7")
     dialog = await choose(page, "ann", "Revoke lease")
     await dialog.get_by_role("button", name="Revoke lease").click()
@@ -353,10 +331,10 @@ async def test_the_menu_of_a_row_works_by_keyboard(page: Page, server: Leasehold
     await sign_in(page, server.token, "/ui/accounts?site=keyed")
     button = page.get_by_role("button", name="Actions on ann")
 
-    await button.focus()
-    await page.keyboard.press("Enter")
+    await button.press("Enter")
     await expect(page.get_by_role("menuitem", name="Edit")).to_be_focused()
     await page.keyboard.press("ArrowDown")
+    await expect(page.get_by_role("menuitem", name="Deactivate")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("dialog", name="Deactivate ann")).to_be_visible()
     await page.keyboard.press("Escape")
@@ -374,7 +352,7 @@ async def test_what_was_loaded_stays_when_the_server_fails(page: Page, server: L
     await expect(row(page, "ann")).to_be_visible()
     await page.unroute(ACCOUNTS)
 
-    await expect(page.get_by_role("alert")).to_be_hidden(timeout=10_000)
+    await expect(page.get_by_role("alert")).to_be_hidden(timeout=20_000)
 
 
 async def _rich(server: Leasehold) -> str:
@@ -404,17 +382,8 @@ async def test_every_page_fits_and_is_accessible(
     page: Page, server: Leasehold, path: str, width: int, scheme: str
 ) -> None:
     worn = await _rich(server)
-    faults: list[str] = []
-    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    await page.set_viewport_size({"width": width, "height": 844})
-    await sign_in(page, server.token, f"/ui/{path.replace('WORN', worn)}")
-    await expect(page.get_by_role("heading", level=1)).to_be_visible()
-    await expect(page.locator("[aria-busy=true], .skeleton")).to_have_count(0)
 
-    assert await _axe(page) == []
-    assert await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-    assert faults == []
+    assert await faults_of(page, server.token, f"/ui/{path.replace('WORN', worn)}", width, scheme) == []
 
 
 @pytest.mark.parametrize("button", ["Create account", "Import", "Actions on free"])
@@ -422,13 +391,6 @@ async def test_what_opens_on_top_is_accessible(page: Page, server: Leasehold, bu
     await _rich(server)
     await sign_in(page, server.token, "/ui/accounts?site=rich")
 
-    await page.get_by_role("button", name=button).click()
+    await opened(page, button)
 
-    assert await _axe(page) == []
-
-
-async def _axe(page: Page) -> list[str]:
-    """What axe finds that would keep somebody out."""
-    await page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = await page.evaluate("axe.run().then(result => result.violations)")
-    return [fault["id"] for fault in found if fault["impact"] in ("serious", "critical")]
+    assert await barriers(page) == []

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -321,7 +322,9 @@ async def test_without_an_event_loop_it_is_the_same(
                 page = context.new_page()
                 page.goto(URL)
                 user = page.evaluate("document.body.dataset.user")
-                page.wait_for_timeout(1_000)
+                deadline = time.monotonic() + 30
+                while session.report is None and time.monotonic() < deadline:
+                    page.wait_for_timeout(50)  # also what lets its events through
                 on_the_way = session.report
             browser.close()
             return [user, on_the_way, session.report, session.error]

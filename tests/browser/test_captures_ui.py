@@ -6,7 +6,19 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.parts.operator import acquire, ask, barriers, capture, choose, faults_of, release, row, sign_in, viewer
+from tests.parts.operator import (
+    acquire,
+    ask,
+    barriers,
+    capture,
+    choose,
+    faults_of,
+    opened,
+    release,
+    row,
+    sign_in,
+    viewer,
+)
 from tests.parts.process import Leasehold
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -62,7 +74,7 @@ async def test_a_claim_elsewhere_shows_by_itself(page: Page, server: Leasehold) 
 
     acquire(server, "captures", "claimed", "parser-7")
 
-    await expect(row(page, "claimed.example")).to_contain_text("parser-7", timeout=10_000)
+    await expect(row(page, "claimed.example")).to_contain_text("parser-7", timeout=20_000)
     await page.get_by_role("button", name="Actions on claimed.example").click()
     await expect(page.get_by_role("menuitem", name="Delete")).to_be_disabled()
 
@@ -79,7 +91,7 @@ async def test_a_file_is_downloaded_as_it_came_and_never_shown(page: Page, serve
     saved = await download.value
     assert saved.suggested_filename == "page.html"
     assert await asyncio.to_thread((await saved.path()).read_bytes) == HOSTILE
-    assert await page.locator("iframe, object, embed, img").count() == 0
+    await expect(page.locator("iframe, object, embed, img")).to_have_count(0)
     assert "taken over" not in await page.title()
     assert server.token
     assert not [url for url in asked if server.token in url]
@@ -200,6 +212,6 @@ async def test_every_page_fits_and_is_accessible(
 async def test_what_opens_on_top_is_accessible(page: Page, server: Leasehold, button: str) -> None:
     await sign_in(page, server.token, f"/ui/captures/{_rich(server)}")
 
-    await page.get_by_role("button", name=button).click()
+    await opened(page, button)
 
     assert await barriers(page) == []

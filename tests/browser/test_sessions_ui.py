@@ -13,6 +13,7 @@ from tests.parts.operator import (
     choose,
     cookie,
     faults_of,
+    opened,
     row,
     sign_in,
     site,
@@ -62,7 +63,7 @@ async def test_a_session_is_listed_with_its_facts_and_the_list_refreshes(page: P
 
     hold(server, "listed", made)
 
-    await expect(row(page, "ann")).to_contain_text("1 held", timeout=10_000)
+    await expect(row(page, "ann")).to_contain_text("1 held", timeout=20_000)
 
 
 async def test_entries_are_shown_by_name_and_writer_and_never_by_value(page: Page, server: Leasehold) -> None:
@@ -100,6 +101,7 @@ async def test_one_upload_is_undone(page: Page, server: Leasehold) -> None:
     made = signed_in(server, "undone")
     upload(server, made, [cookie("undone", "extra", VALUE)], base="unknown", upload_id="second")
     await sign_in(page, server.token, f"/ui/sessions/{made}")
+    await expect(page.get_by_role("table", name="Entries")).to_contain_text("extra")
 
     dialog = await choose(page, "Actions on version 2", "Undo this upload")
     await dialog.get_by_role("button", name="Undo upload").click()
@@ -130,10 +132,22 @@ async def test_what_was_put_aside_is_not_taken_for_the_maker_of_a_version(page: 
     await sign_in(page, server.token, f"/ui/sessions/{made}")
 
     await expect(page.get_by_role("list", name="Put aside")).to_contain_text("Branch")
-    await expect(page.get_by_role("region", name="Explanation")).to_contain_text("was put aside, and changed nothing")
+    await expect(page.get_by_role("region", name="Explanation")).to_contain_text("Version 1, written")
+    await expect(page.get_by_role("table", name="Versions")).to_contain_text("4 set")
     await page.get_by_role("button", name="Actions on version 1").click()
 
-    await expect(page.get_by_role("menuitem", name="Undo this upload")).to_be_disabled()
+    await expect(page.get_by_role("menuitem", name="Undo this upload")).to_be_enabled()
+
+
+async def test_a_session_whose_only_upload_was_put_aside_says_so(page: Page, server: Leasehold) -> None:
+    site(server, "refused")
+    made = account(server, "refused", "ann")
+    upload(server, made, [cookie("refused", "guest", "1")], base="fresh", health="logged_out", upload_id="run-9")
+
+    await sign_in(page, server.token, f"/ui/sessions/{made}")
+
+    await expect(page.get_by_role("list", name="Put aside")).to_contain_text("Branch")
+    await expect(page.get_by_role("region", name="Explanation")).to_contain_text("was put aside, and changed nothing")
 
 
 async def test_an_account_and_its_session_lead_to_each_other(page: Page, server: Leasehold) -> None:
@@ -171,13 +185,37 @@ async def test_a_session_is_deleted_after_asking(page: Page, server: Leasehold) 
     assert ask(server, "GET", f"/v2/accounts/{made}")["has_session"] is False
 
 
-async def test_who_may_only_look_sees_the_list_and_is_told_what_more_needs(page: Page, server: Leasehold) -> None:
+async def test_who_may_only_look_sees_facts_and_versions_and_is_told_what_more_needs(
+    page: Page, server: Leasehold
+) -> None:
     signed_in(server, "watched")
     await sign_in(page, viewer(server), "/ui/sessions?site=watched")
 
     await row(page, "ann").get_by_role("link", name="ann").click()
 
-    await expect(page.get_by_text("lacks the permission sessions.manage")).to_be_visible()
+    await expect(page.get_by_role("region", name="Facts")).to_contain_text("Sign-in ends")
+    await expect(page.get_by_role("table", name="Versions")).to_contain_text("Now")
+    await expect(page.get_by_role("region", name="Entries")).to_contain_text("lacks the permission sessions.manage")
+    await expect(page.get_by_role("button", name="Delete")).to_be_disabled()
+    await page.get_by_role("button", name="Actions on version 1").click()
+    await expect(page.get_by_role("menuitem", name="Undo this upload")).to_contain_text("Needs sessions.manage")
+
+
+async def test_who_may_only_look_sees_the_session_on_the_page_of_its_account(page: Page, server: Leasehold) -> None:
+    made = signed_in(server, "beheld")
+
+    await sign_in(page, viewer(server), f"/ui/accounts/{made}")
+
+    await expect(page.get_by_role("region", name="Session")).to_contain_text("Sign-in ends")
+
+
+async def test_who_may_not_see_sessions_is_told_what_it_takes(page: Page, server: Leasehold) -> None:
+    made = signed_in(server, "hidden")
+    collector = ask(server, "POST", "/v2/tokens", {"name": "collector", "role": "collector"})["token"]
+
+    await sign_in(page, collector, f"/ui/sessions/{made}")
+
+    await expect(page.get_by_text("lacks the permission sessions.view")).to_be_visible()
 
 
 async def test_a_list_that_failed_is_tried_again(page: Page, server: Leasehold) -> None:
@@ -216,6 +254,6 @@ async def test_every_page_fits_and_is_accessible(
 async def test_what_opens_on_top_is_accessible(page: Page, server: Leasehold, button: str) -> None:
     await sign_in(page, server.token, f"/ui/sessions/{_rich(server)}")
 
-    await page.get_by_role("button", name=button, exact=True).click()
+    await opened(page, button)
 
     assert await barriers(page) == []

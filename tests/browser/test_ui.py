@@ -1,23 +1,16 @@
 """The UI in a real Chromium, against a real server, by hand as it were."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.parts.operator import faults_of, offer, sign_in
 from tests.parts.process import Leasehold
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SITES = re.compile(r"/v2/sites(\?|$)")
-AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.js"
-
-
-async def sign_in(page: Page, token: str | None, path: str = "/ui/") -> None:
-    await page.goto(path)
-    await page.get_by_label("Token", exact=True).fill(token or "")
-    await page.get_by_role("button", name="Sign in").click()
 
 
 def make(server: Leasehold, slug: str, domain: str) -> None:
@@ -36,8 +29,7 @@ async def test_a_new_user_makes_a_site_and_moves_it(page: Page, server: Leasehol
     await dialog.get_by_role("button", name="Create site").click()
     await expect(dialog).to_be_hidden()
 
-    if not re.search(r"/sites/board$", page.url):
-        await page.get_by_role("link", name="board").first.click()
+    await expect(page).to_have_url(re.compile(r"/ui/sites/board$"))
     await page.get_by_role("button", name="Move", exact=True).click()
     dialog = page.get_by_role("dialog", name="Move board")
     await dialog.get_by_label("New address").fill("board2.example")
@@ -80,7 +72,7 @@ async def test_a_refusal_stands_beside_the_field(page: Page, server: Leasehold) 
 
 
 async def test_a_wrong_token_is_told_what_to_do(page: Page) -> None:
-    await sign_in(page, "lh_" + "x" * 42)
+    await offer(page, "lh_" + "x" * 42)
 
     await expect(page.get_by_role("alert")).to_contain_text("tokens create")
 
@@ -101,6 +93,7 @@ async def test_the_token_stays_out_of_urls_and_lasting_storage(page: Page, serve
 async def test_signing_out_forgets_the_token(page: Page, server: Leasehold) -> None:
     await sign_in(page, server.token)
     await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_label("Token", exact=True)).to_be_visible()
 
     await page.reload()
 
@@ -140,18 +133,8 @@ async def test_every_page_fits_and_is_accessible(
 ) -> None:
     if server.ask("GET", "/v2/sites/wide", server.token).status_code == 404:
         make(server, "wide", f"{'long-name-' * 5}board.example")
-    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    await page.set_viewport_size({"width": width, "height": 844})
-    await sign_in(page, server.token, f"/ui/{path}")
-    await expect(page.get_by_role("heading", level=1)).to_be_visible()
-    await expect(page.locator("[aria-busy=true]")).to_have_count(0)
 
-    await page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = await page.evaluate("axe.run().then(result => result.violations)")
-    overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-
-    assert [fault["id"] for fault in found if fault["impact"] in ("serious", "critical")] == []
-    assert overflow <= 0
+    assert await faults_of(page, server.token, f"/ui/{path}", width, scheme) == []
 
 
 async def test_the_reference_shows_every_operation(page: Page) -> None:

@@ -1,6 +1,7 @@
 """An older system to import from: its MongoDB, its map, and what the import said."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -113,12 +114,28 @@ class Old:
         self.insert("pages", *(page(number) for number in range(pages)))
         self.insert("log", *(event(number) for number in range(2 * pages)))
 
-    async def bring(self, organisation: str = "default", *, dry_run: bool = False) -> Ran:
+    @property
+    def report(self) -> Path:
+        return self.folder / "bad.ndjson"
+
+    async def bring(
+        self,
+        organisation: str = "default",
+        *,
+        dry_run: bool = False,
+        settings: Settings | None = None,
+        heard: Callable[[str], None] = lambda line: None,
+    ) -> Ran:
+        """Import it; `heard` is told every line while the import runs."""
         said: list[str] = []
-        report = self.folder / "bad.ndjson"
-        wish = legacy_wish(self.url, self.map_file, report, organisation, dry_run=dry_run)
-        agree, all_good = await import_legacy(Settings(), self.database.url, wish, said.append)
-        bad = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
+
+        def say(line: str) -> None:
+            said.append(line)
+            heard(line)
+
+        wish = legacy_wish(self.url, self.map_file, self.report, organisation, dry_run=dry_run)
+        agree, all_good = await import_legacy(settings or Settings(), self.database.url, wish, say)
+        bad = [json.loads(line) for line in self.report.read_text().splitlines()] if self.report.exists() else []
         return Ran(agree, all_good, said, bad)
 
     def count(self, table: str) -> int:

@@ -9,6 +9,7 @@ import pytest
 from bson import Binary, DatetimeMS, Decimal128, MaxKey, MinKey, Timestamp
 
 from leasehold.auth import Role
+from leasehold.settings import Settings
 from tests.legacy.old import BOARD, SUM, Old, event, page
 from tests.parts.house import House
 
@@ -283,3 +284,89 @@ async def test_events_may_be_inside_their_captures(old: Old, home: House) -> Non
     assert ran.row("events") == [4, 2, 0, 2]
     assert [one["wrong"] for one in ran.bad] == ["event: is missing.", "trail: must be a list."]
     assert ran.agree
+
+
+async def test_a_history_is_told_in_the_order_of_time_however_it_was_written(
+    old: Old, home: House, admin: httpx.AsyncClient
+) -> None:
+    times = {"second": 1_500_000_000, "third": 1_600_000_000, "first": 1_400_000_000}
+    hosts = [{"name": f"{name}.example", "from": since} for name, since in times.items()]
+    old.insert("boards", {"_id": 1, "title": "b", "hosts": hosts})
+    old.insert("pages", page(1, board=1))
+    old.insert("log")
+
+    ran = await old.bring()
+
+    site = (await admin.get("/v2/sites/b")).json()
+    assert [one["host"] for one in site["mounts"]] == ["first.example", "second.example", "third.example"]
+    assert site["current_domain"] == "third.example"
+    assert ran.agree
+
+
+async def test_what_happened_is_told_in_the_order_it_happened_in(
+    old: Old, home: House, admin: httpx.AsyncClient
+) -> None:
+    old.fill(pages=0)
+    old.insert("pages", page(0))
+    old.insert("log", event(0, what="third", ts=3), event(1, what="first", ts=1), event(2, page=0, what="second", ts=2))
+    await old.bring()
+    (capture,) = (await admin.get("/v2/captures")).json()["items"]
+
+    life = (await admin.get(f"/v2/captures/{capture['id']}/audit")).json()["items"]
+
+    assert [one["detail"]["event"] for one in life[1:]] == ["first", "second", "third"]
+
+
+async def test_a_domain_of_a_site_nobody_knows_is_told(old: Old, home: House) -> None:
+    old.map = old.map.replace('collection = "boards"\neach = "hosts"', 'collection = "hosts"').replace("^_id", "of")
+    old.fill(pages=0)
+    old.insert("hosts", {"_id": 1, "of": BOARD, "name": "a.example", "from": 1_400_000_000})
+    old.insert("hosts", {"_id": 2, "of": "nobody", "name": "b.example", "from": 1_400_000_000})
+
+    ran = await old.bring()
+
+    assert (ran.row("sites"), ran.row("domains")) == ([1, 1, 0, 0], [2, 1, 0, 1])
+    assert [one["wrong"] for one in ran.bad] == ["site: no document of a site has this id or slug."]
+
+
+async def test_every_row_is_compared_however_many_there_are(
+    old: Old, home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leasehold.legacy.checking._AT_ONCE", 1)
+    old.fill(pages=3)
+    await old.bring()
+    old.database.run("UPDATE capture SET job_id = 'x' WHERE url = 'https://old.example/t/2'")
+
+    ran = await old.bring()
+
+    assert [line.endswith("agree") for line in ran.said if ": read" in line] == [True, False, True]
+    assert "captures: read 3 " in next(line for line in ran.said if line.startswith("captures: read"))
+
+
+async def test_captures_find_every_site_that_was_imported_before(
+    old: Old, home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leasehold.legacy.service.BATCH", 1)
+    for number in range(3):
+        hosts = [{"name": f"b{number}.example", "from": 1_400_000_000}]
+        old.insert("boards", {"_id": number, "title": f"b{number}", "hosts": hosts})
+    old.insert("pages")
+    old.insert("log")
+    await old.bring()
+    old.insert("pages", *(page(number, board=number) for number in range(3)))
+    old.map = old.map[old.map.index("[captures]") : old.map.index("[events]")]
+
+    ran = await old.bring()
+
+    assert ran.row("captures") == [3, 3, 0, 0]
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+async def test_a_site_may_live_at_a_special_host_where_that_is_allowed(old: Old, home: House, is_allowed: bool) -> None:
+    old.insert("boards", {"_id": 1, "title": "b", "hosts": [{"name": "board.internal", "from": 1_400_000_000}]})
+    old.insert("pages")
+    old.insert("log")
+
+    ran = await old.bring(settings=Settings(allow_special_hosts=is_allowed))
+
+    assert ran.row("sites") == ([1, 1, 0, 0] if is_allowed else [1, 0, 0, 1])

@@ -12,7 +12,14 @@ from tests.parts.process import PATIENCE_S, Leasehold
 AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 
 
-async def sign_in(page: Page, token: str | None, path: str) -> None:
+async def sign_in(page: Page, token: str | None, path: str = "/ui/") -> None:
+    """Sign in and be there: what is looked at next must not be found on the page one leaves."""
+    await offer(page, token, path)
+    await expect(page.get_by_role("button", name="Sign in", exact=True)).to_have_count(0)
+
+
+async def offer(page: Page, token: str | None, path: str = "/ui/") -> None:
+    """Give a token that may be refused."""
     await page.goto(path)
     await page.get_by_label("Token", exact=True).fill(token or "")
     await page.get_by_role("button", name="Sign in").click()
@@ -27,6 +34,12 @@ async def choose(page: Page, name: str, act: str) -> Locator:
     await page.get_by_role("button", name=name).click()
     await page.get_by_role("menuitem", name=act).click()
     return page.get_by_role("dialog")
+
+
+async def opened(page: Page, button: str) -> None:
+    """Press what opens a dialog or a menu, and wait until that is there."""
+    await page.get_by_role("button", name=button, exact=True).click()
+    await expect(page.get_by_role("dialog").or_(page.get_by_role("menu"))).to_be_visible()
 
 
 async def faults_of(page: Page, token: str | None, path: str, width: int, scheme: str) -> list[str]:

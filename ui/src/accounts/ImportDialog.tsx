@@ -1,13 +1,14 @@
 // Many accounts at once: choose a file or paste, look at what was understood, and only then send it.
-import { FileUp } from 'lucide-react'
-import { type DragEvent, useState } from 'react'
+import { useState } from 'react'
 import { remainder } from '@/api/problems'
 import { Button } from '@/kit/Button'
 import { Dialog } from '@/kit/Dialog'
+import { DropZone } from '@/kit/DropZone'
 import { TextArea } from '@/kit/Field'
+import { ImportedDialog } from '@/kit/ImportResult'
 import { Refused } from '@/kit/states'
 import { useImport, useSlugs } from './api'
-import { ImportPreview, ImportResult } from './ImportPreview'
+import { ImportPreview } from './ImportPreview'
 import { type ImportFile, readImport, withSites } from './importing'
 
 type Chosen = { name: string; file: ImportFile }
@@ -15,12 +16,20 @@ type Chosen = { name: string; file: ImportFile }
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const [chosen, setChosen] = useState<Chosen | null>(null)
   const [text, setText] = useState('')
+  const [fault, setFault] = useState<string | null>(null)
   const { data: sites } = useSlugs()
   const sending = useImport()
 
   function take(name: string, content: string) {
     setText('')
+    setFault(null)
     setChosen({ name, file: readImport(content) })
+  }
+
+  function open(name: string, bytes: Uint8Array) {
+    const content = textOf(bytes)
+    if (content === null) setFault(`${name} could not be read as text in UTF-8.`)
+    else take(name, content)
   }
 
   function goBack() {
@@ -30,20 +39,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
 
   if (sending.data) {
     return (
-      <Dialog
-        title="Accounts imported"
-        onClose={onClose}
-        footer={
-          <>
-            {sending.data.rejected.length > 0 && <Button onClick={goBack}>Import another</Button>}
-            <Button look="primary" onClick={onClose}>
-              Done
-            </Button>
-          </>
-        }
-      >
-        <ImportResult imported={sending.data} />
-      </Dialog>
+      <ImportedDialog title="Accounts imported" imported={sending.data} onAgain={goBack} onClose={onClose} />
     )
   }
 
@@ -96,7 +92,13 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         </>
       }
     >
-      <DropZone onFile={take} />
+      <DropZone
+        label="File of accounts"
+        hint="CSV, NDJSON or JSON, up to 50 000 accounts"
+        accept=".csv,.ndjson,.jsonl,.json,.txt,text/csv,application/json,application/x-ndjson"
+        onFile={open}
+      />
+      <Refused>{fault}</Refused>
       <TextArea
         label="Or paste it here"
         value={text}
@@ -115,48 +117,10 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-function DropZone({ onFile }: { onFile: (name: string, content: string) => void }) {
-  const [isOver, setIsOver] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
-
-  async function open(file: File | undefined) {
-    if (!file) return
-    try {
-      onFile(file.name, new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer()))
-    } catch {
-      setFault(`${file.name} could not be read as text in UTF-8.`)
-    }
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
   }
-
-  function over(event: DragEvent) {
-    event.preventDefault()
-    setIsOver(event.type === 'dragover')
-  }
-
-  return (
-    <>
-      <label
-        onDragOver={over}
-        onDragLeave={over}
-        onDrop={(event) => {
-          over(event)
-          open(event.dataTransfer.files[0])
-        }}
-        className={`flex cursor-pointer flex-col items-center gap-1 rounded-lg border-2 border-dashed px-4 py-8 text-center has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent ${isOver ? 'border-accent bg-accent-wash' : 'border-line bg-sunken hover:border-edge'}`}
-      >
-        <FileUp aria-hidden size={22} className="text-soft" />
-        <span className="font-medium">Drop a file here, or choose one</span>
-        <span className="text-xs text-soft">CSV, NDJSON or JSON, up to 50 000 accounts</span>
-        <input
-          type="file"
-          data-first
-          aria-label="File of accounts"
-          accept=".csv,.ndjson,.jsonl,.json,.txt,text/csv,application/json,application/x-ndjson"
-          onChange={(event) => open(event.target.files?.[0])}
-          className="sr-only"
-        />
-      </label>
-      <Refused>{fault}</Refused>
-    </>
-  )
 }

@@ -1,13 +1,10 @@
-// What a file of accounts holds, before it is sent and after; secrets are never shown.
-import { CircleCheck } from 'lucide-react'
-import { Warning } from '@/kit/states'
+// What a file of accounts holds, before it is sent; secrets are never shown.
+import { Faults } from '@/kit/ImportResult'
 import { Cell, type Column, Table } from '@/kit/Table'
 import { type ImportFile, type ImportLine, KIND_NAMES } from './importing'
 import { Labels } from './signs'
-import type { Imported } from './types'
 
 const FIRST = 5
-const MOST_FAULTS = 100
 
 const LINES = {
   line: { title: 'Line', isNumber: true },
@@ -84,49 +81,4 @@ function masked({ parts }: ImportLine): string {
 function parted(label: string): [string, string] {
   const [name = '', ...value] = label.split(':')
   return [name, value.join(':')]
-}
-
-export function ImportResult({ imported }: { imported: Imported }) {
-  const { created, updated, rejected } = imported
-  return (
-    <>
-      <p role="status" className="flex items-center gap-2 font-medium">
-        <CircleCheck aria-hidden size={16} className="shrink-0 text-good" />
-        {created} created, {updated} updated, {rejected.length} rejected.
-      </p>
-      {rejected.length > 0 && (
-        <>
-          <Warning>The other lines are in. Mend these and import them again.</Warning>
-          <Faults label="Rejected lines" faults={rejected} />
-        </>
-      )}
-    </>
-  )
-}
-
-const FAULTS = { line: { title: 'Line', isNumber: true }, detail: { title: 'Why' } } satisfies Record<
-  string,
-  Column
->
-
-function Faults({ label, faults }: { label: string; faults: Imported['rejected'] }) {
-  const left = faults.length - MOST_FAULTS
-  return (
-    <div className="overflow-hidden rounded-md border border-line">
-      <p aria-hidden className="border-b border-line bg-sunken px-4 py-2 font-medium">
-        {label}
-      </p>
-      <Table label={label} columns={Object.values(FAULTS)}>
-        {faults.slice(0, MOST_FAULTS).map(({ line, detail }) => (
-          <tr key={line} className="border-t border-line">
-            <Cell column={FAULTS.line} className="w-16 text-soft">
-              {line}
-            </Cell>
-            <Cell column={FAULTS.detail}>{detail}</Cell>
-          </tr>
-        ))}
-      </Table>
-      {left > 0 && <p className="border-t border-line px-4 py-2 text-xs text-soft">and {left} more</p>}
-    </div>
-  )
 }

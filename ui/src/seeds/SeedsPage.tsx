@@ -1,5 +1,5 @@
 // What is visited again and again: when each is due, how its last visit went, and what the next hours bring.
-import { Plus } from 'lucide-react'
+import { Plus, Upload } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { SiteFilter } from '@/accounts/SiteField'
@@ -16,11 +16,12 @@ import type { Act } from './actions'
 import { useHistogram, useSeeds } from './api'
 import { type Filters, useFilters } from './filters'
 import { HistogramPanel } from './HistogramPanel'
+import { ImportSeedsDialog } from './ImportSeedsDialog'
 import { SeedDialog } from './SeedDialog'
 import { SeedsTable } from './SeedsTable'
 import type { Seed } from './types'
 
-type Open = { act: 'add' } | { act: Act; seed: Seed }
+type Open = { act: 'add' | 'import' } | { act: Act; seed: Seed }
 
 export function SeedsPage() {
   const objection = useObjection('seeds.view')
@@ -32,9 +33,14 @@ export function SeedsPage() {
   const close = () => setOpen(null)
   const isFirstUse = list.items?.length === 0 && !filters.isFiltered
   const add = (
-    <Button look="primary" icon={Plus} needs="seeds.manage" onClick={() => setOpen({ act: 'add' })}>
-      Add seed
-    </Button>
+    <>
+      <Button icon={Upload} needs="seeds.manage" onClick={() => setOpen({ act: 'import' })}>
+        Import seeds
+      </Button>
+      <Button look="primary" icon={Plus} needs="seeds.manage" onClick={() => setOpen({ act: 'add' })}>
+        Add seed
+      </Button>
+    </>
   )
   return (
     <Page
@@ -59,6 +65,7 @@ export function SeedsPage() {
         />
       </Listing>
       {open?.act === 'add' && <AddSeedDialog site={filters.site} onClose={close} />}
+      {open?.act === 'import' && <ImportSeedsDialog site={filters.site} onClose={close} />}
       {open && 'seed' in open && <SeedDialog {...open} onClose={close} />}
     </Page>
   )
@@ -66,14 +73,13 @@ export function SeedsPage() {
 
 function FirstUse({ add }: { add: React.ReactNode }) {
   return (
-    <Empty title="No seeds yet" action={add}>
+    <Empty title="No seeds yet" action={<div className="flex flex-wrap justify-center gap-2">{add}</div>}>
       A seed is an address at a{' '}
       <Link to="/sites" className="text-accent underline">
         site
       </Link>{' '}
       that collectors visit again and again. It is handed out when it is due, sooner where visits find
-      something and later where they do not. Many at once are added with{' '}
-      <code className="font-mono text-xs">POST /v2/seeds/import</code>, as CSV, NDJSON, JSON or OPML.
+      something and later where they do not. Many at once are imported as CSV, NDJSON, JSON or OPML.
     </Empty>
   )
 }

@@ -4,7 +4,7 @@ import { answered, api } from '@/api/client'
 import { useList } from '@/api/lists'
 import { useChange } from '@/api/mutations'
 import { LIVE } from '@/kit/useRepeated'
-import type { NewSeed, Seed, SeedChange } from './types'
+import type { ImportedSeeds, NewSeed, Seed, SeedChange } from './types'
 
 const SEEDS = ['seeds']
 const LIST = [...SEEDS, 'list']
@@ -48,6 +48,27 @@ export function useAddSeed(idempotencyKey: string) {
     mutationFn: (seed: NewSeed) =>
       answered(api.POST('/v2/seeds', { body: { items: [seed] }, params: { header } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: SEEDS }),
+  })
+}
+
+export type SeedFile = { kind: string; body: string | Uint8Array<ArrayBuffer>; site: string }
+
+export function useImportSeeds() {
+  const queries = useQueryClient()
+  return useChange({
+    mutationFn: ({ kind, body, site }: SeedFile): Promise<ImportedSeeds> =>
+      answered(
+        api.POST('/v2/seeds/import', {
+          params: { query: { site: site || undefined } },
+          // It goes as it is; only its type says how to read it.
+          body: body as never,
+          bodySerializer: () => body,
+          headers: { 'Content-Type': kind },
+        }),
+      ),
+    onSuccess: () => {
+      for (const key of [SEEDS, ['audit']]) queries.invalidateQueries({ queryKey: key })
+    },
   })
 }
 

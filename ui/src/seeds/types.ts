@@ -8,3 +8,4 @@ export type NewSeed = Schemas['SeedIn']
 export type SeedChange = Schemas['SeedPatch']
 export type Histogram = Schemas['HistogramOut']
 export type VisitOutcome = NonNullable<Seed['last_outcome']>
+export type ImportedSeeds = Schemas['SeedImportOut']

@@ -5,11 +5,11 @@ import { sentence } from '@/api/problems'
 import { Fact } from '@/kit/Fact'
 import { Moment } from '@/kit/Moment'
 import { Panel } from '@/kit/Panel'
-import { TO_SEE_ONE, useCurrent } from './api'
+import { TO_SEE, useCurrent } from './api'
 import { contents, Flags, hasFlags, SignIn, writerOf } from './signs'
 
 export function AccountSession({ account, hasSession }: { account: string; hasSession: boolean }) {
-  const objection = useObjection(TO_SEE_ONE)
+  const objection = useObjection(TO_SEE)
   const { data, error } = useCurrent(account, hasSession && objection === null)
   return (
     <Panel title="Session">

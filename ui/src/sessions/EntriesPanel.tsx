@@ -33,7 +33,7 @@ export function EntriesPanel({ account, current, versions }: Props) {
   const needle = wanted.trim().toLowerCase()
   const found = data?.filter((entry) => entry.slot.toLowerCase().includes(needle))
   const shown = isWhole ? found : found?.slice(0, FIRST)
-  // Whose an upload was is known of the versions that are loaded, unless another was put aside since.
+  // Whose an upload was is known of the versions that are loaded.
   const writers = new Map(versions.map((version) => [version.written.upload_id, version]))
   return (
     <Panel title="Entries" lead="By name and by whom; a value is never shown.">

@@ -13,7 +13,7 @@ import { Columns, Heading, Subpage } from '@/kit/Subpage'
 import { Empty } from '@/kit/states'
 import { useRepeated } from '@/kit/useRepeated'
 import { AsidesPanel } from './AsidesPanel'
-import { TO_SEE_ONE, useDeleteSession, useVersions } from './api'
+import { TO_SEE, useDeleteSession, useVersions } from './api'
 import { EntriesPanel } from './EntriesPanel'
 import { SessionFacts } from './SessionFacts'
 import { Flags, isPutAside, writerOf } from './signs'
@@ -22,7 +22,7 @@ import { VersionsPanel } from './VersionsPanel'
 
 export function SessionPage() {
   const { id = '' } = useParams()
-  const objection = useObjection(TO_SEE_ONE)
+  const objection = useObjection(TO_SEE)
   const list = useVersions(id, objection === null)
   useRepeated(list)
   const account = useAccount(id)
@@ -154,19 +154,7 @@ function Forbidden({ whose, objection }: { whose: Whose; objection: string }) {
   return (
     <Page title="Session" heading={<Title whose={whose} />}>
       <Panel>
-        <Empty
-          title="Not for this token"
-          action={
-            <Link
-              to={whose.site ? `/sessions?site=${whose.site}` : '/sessions'}
-              className="text-accent underline"
-            >
-              See it in the list
-            </Link>
-          }
-        >
-          {objection} The list shows what can be said of it without.
-        </Empty>
+        <Empty title="Not for this token">{objection}</Empty>
       </Panel>
     </Page>
   )

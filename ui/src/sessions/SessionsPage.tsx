@@ -7,11 +7,11 @@ import { Page } from '@/kit/Panel'
 import { Empty } from '@/kit/states'
 import { useRepeated } from '@/kit/useRepeated'
 import { useUrlText } from '@/kit/useUrlText'
-import { useSessions } from './api'
+import { TO_SEE, useSessions } from './api'
 import { SessionsTable } from './SessionsTable'
 
 export function SessionsPage() {
-  const objection = useObjection('sessions.view')
+  const objection = useObjection(TO_SEE)
   const [site, setSite] = useUrlText('site')
   const list = useSessions(site || undefined, objection === null)
   useRepeated(list)

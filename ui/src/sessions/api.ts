@@ -7,8 +7,8 @@ import type { Permission } from '@/api/types'
 import { LIVE } from '@/kit/useRepeated'
 import type { Session, Version } from './types'
 
-/** What it takes to see one session. The server asks for it of whoever holds no lease; the list needs less. */
-export const TO_SEE_ONE: Permission = 'sessions.manage'
+/** What it takes to see sessions, their facts and their versions. Entries and every change need `sessions.manage`. */
+export const TO_SEE: Permission = 'sessions.view'
 
 const SESSIONS = ['sessions']
 const one = (account: string) => [...SESSIONS, 'one', account]

@@ -101,13 +101,13 @@ const HOW: Record<string, string> = {
   decided: 'Decided on an upload',
 }
 
-/** The last upload changed nothing: what is told of its making is not how the version came to be. */
+/** All there is was put aside: no upload made this version. */
 export function isPutAside({ written, held, branches }: Facts): boolean {
   return [...held, ...branches].includes(written.upload_id)
 }
 
 export function howMade(facts: Facts): string {
   const { written } = facts
-  if (isPutAside(facts)) return 'Last upload put aside'
+  if (isPutAside(facts)) return 'Upload put aside'
   return HOW[written.how] ?? written.how
 }
