@@ -17,6 +17,7 @@ from leasehold.accounts import MongoAddressInvalid, MoveFailed, SecretsDamaged
 from leasehold.app import organisations
 from leasehold.auth import DEFAULT_ORGANISATION, Role, Tokens, role_wish
 from leasehold.captures import make as make_blobs
+from leasehold.cli_platforms import commands as platform_commands
 from leasehold.db import Database, WallMissing
 from leasehold.doctor import Finding, examine
 from leasehold.embedded import EmbeddedFailed
@@ -48,6 +49,7 @@ app.add_typer(imports, name="import")
 app.add_typer(key_commands, name="keys")
 app.add_typer(conformance, name="conformance")
 app.add_typer(bench, name="bench")
+app.add_typer(platform_commands, name="platforms")
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder. [LEASEHOLD_DATA_DIR]")]
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on. [LEASEHOLD_HOST]")]

@@ -75,6 +75,9 @@ class Settings(BaseSettings):
     body_limit_bytes: int = Field(16 * 1024 * 1024, ge=1024, le=1024 * 1024 * 1024)
     """The largest request body, counted as it arrives."""
 
+    platforms_dir: Path | None = None
+    """The folder of platform files, read again whenever one changes; empty means the ones that are shipped."""
+
     blob_url: SecretStr = SecretStr("")
     """Where the bytes of captures are kept: any address fsspec knows; empty means `blobs` in the data folder."""
 
