@@ -39,6 +39,25 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) RETURNS record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    WITH RECURSIVE step AS (
+        (SELECT organisation FROM task WHERE platform = slug AND status = 'pending' ORDER BY organisation LIMIT 1)
+        UNION ALL
+        SELECT (SELECT t.organisation
+                  FROM task t
+                 WHERE t.platform = slug AND t.status = 'pending' AND t.organisation > step.organisation
+                 ORDER BY t.organisation
+                 LIMIT 1)
+          FROM step
+         WHERE step.organisation IS NOT NULL
+    )
+    SELECT (SELECT count(*)::int FROM task WHERE platform = slug AND lease IS NOT NULL),
+           (SELECT count(organisation)::int FROM step);
+$$;
+
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -313,6 +332,22 @@ ALTER TABLE public.clock_jump ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.dead_letter (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    platform text,
+    job text,
+    task uuid,
+    attempt integer,
+    reason text NOT NULL,
+    detail text,
+    payload jsonb NOT NULL,
+    replayed_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.dead_letter FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.external_file (
     capture uuid NOT NULL,
     organisation uuid NOT NULL,
@@ -340,6 +375,32 @@ CREATE TABLE public.idempotency_key (
 );
 
 ALTER TABLE ONLY public.idempotency_key FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.job (
+    organisation uuid NOT NULL,
+    id text NOT NULL,
+    task_type text NOT NULL,
+    platforms text[] NOT NULL,
+    payload jsonb NOT NULL,
+    time_range jsonb,
+    priority smallint NOT NULL,
+    trace_ctx jsonb,
+    metadata jsonb,
+    run_id text,
+    more jsonb DEFAULT '{}'::jsonb NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    deadline_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT job_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text])))),
+    CONSTRAINT job_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200))),
+    CONSTRAINT job_platforms_check CHECK ((cardinality(platforms) >= 1)),
+    CONSTRAINT job_priority_check CHECK (((priority >= 0) AND (priority <= 9))),
+    CONSTRAINT job_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'timed_out'::text, 'partial'::text, 'cancelled'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.job FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.lease_end (
     id uuid NOT NULL,
@@ -440,6 +501,16 @@ CREATE TABLE public.organisation (
 
 ALTER TABLE ONLY public.organisation FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.platform_pause (
+    organisation uuid NOT NULL,
+    platform text NOT NULL,
+    paused_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    by_name text NOT NULL,
+    reason text
+);
+
+ALTER TABLE ONLY public.platform_pause FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.pool (
     single boolean DEFAULT true NOT NULL,
     store text NOT NULL,
@@ -455,12 +526,53 @@ CREATE TABLE public.readiness (
     CONSTRAINT readiness_single_check CHECK (single)
 );
 
+CREATE TABLE public.receipt (
+    task uuid NOT NULL,
+    organisation uuid NOT NULL,
+    key bytea NOT NULL,
+    cursor jsonb NOT NULL,
+    number bigint NOT NULL,
+    attempt integer NOT NULL,
+    fence bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    documents integer NOT NULL,
+    late boolean NOT NULL,
+    chunk jsonb,
+    received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    written_at timestamp with time zone,
+    CONSTRAINT receipt_check CHECK (((chunk IS NULL) = (written_at IS NOT NULL))),
+    CONSTRAINT receipt_key_check CHECK ((length(key) = 16)),
+    CONSTRAINT receipt_sha256_check CHECK ((length(sha256) = 32))
+);
+
+ALTER TABLE ONLY public.receipt FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.receipt ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.receipt_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.registry_version (
     organisation uuid NOT NULL,
     version bigint NOT NULL
 );
 
 ALTER TABLE ONLY public.registry_version FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.result (
+    task uuid NOT NULL,
+    organisation uuid NOT NULL,
+    key bytea NOT NULL,
+    number bigint NOT NULL,
+    place integer NOT NULL,
+    document jsonb NOT NULL
+);
+
+ALTER TABLE ONLY public.result FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.schema_mark (
     name text NOT NULL,
@@ -607,6 +719,55 @@ CREATE TABLE public.site (
 
 ALTER TABLE ONLY public.site FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.task (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    job text NOT NULL,
+    platform text NOT NULL,
+    task_type text NOT NULL,
+    priority smallint NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    sub_status text,
+    attempt integer DEFAULT 1 NOT NULL,
+    max_attempts integer NOT NULL,
+    losses integer DEFAULT 0 NOT NULL,
+    fence bigint DEFAULT 0 NOT NULL,
+    lease uuid,
+    back_at timestamp with time zone,
+    not_before timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    deadline_at timestamp with time zone NOT NULL,
+    cursor jsonb,
+    seen int4multirange DEFAULT '{}'::int4multirange NOT NULL,
+    final_seq integer,
+    final_status text,
+    result_count integer DEFAULT 0 NOT NULL,
+    last_error jsonb,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    begun_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT task_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text])))),
+    CONSTRAINT task_check1 CHECK (((lease IS NULL) OR (status = ANY (ARRAY['dispatched'::text, 'processing'::text])))),
+    CONSTRAINT task_final_status_check CHECK ((final_status = ANY (ARRAY['success'::text, 'skipped'::text]))),
+    CONSTRAINT task_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text])))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.task FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.task_event (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    task uuid NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    event text NOT NULL,
+    attempt integer NOT NULL,
+    fence bigint NOT NULL,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE ONLY public.task_event FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.token (
     id uuid NOT NULL,
     organisation uuid NOT NULL,
@@ -665,11 +826,17 @@ ALTER TABLE ONLY public.capture
 ALTER TABLE ONLY public.clock_jump
     ADD CONSTRAINT clock_jump_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.dead_letter
+    ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.external_file
     ADD CONSTRAINT external_file_pkey PRIMARY KEY (capture, name);
 
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organisation, token, route, key);
+
+ALTER TABLE ONLY public.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (organisation, id);
 
 ALTER TABLE ONLY public.lease_end
     ADD CONSTRAINT lease_end_pkey PRIMARY KEY (id);
@@ -695,14 +862,23 @@ ALTER TABLE ONLY public.organisation
 ALTER TABLE ONLY public.organisation
     ADD CONSTRAINT organisation_slug UNIQUE (slug);
 
+ALTER TABLE ONLY public.platform_pause
+    ADD CONSTRAINT platform_pause_pkey PRIMARY KEY (organisation, platform);
+
 ALTER TABLE ONLY public.pool
     ADD CONSTRAINT pool_pkey PRIMARY KEY (single);
 
 ALTER TABLE ONLY public.readiness
     ADD CONSTRAINT readiness_pkey PRIMARY KEY (single);
 
+ALTER TABLE ONLY public.receipt
+    ADD CONSTRAINT receipt_pkey PRIMARY KEY (task, key);
+
 ALTER TABLE ONLY public.registry_version
     ADD CONSTRAINT registry_version_pkey PRIMARY KEY (organisation);
+
+ALTER TABLE ONLY public.result
+    ADD CONSTRAINT result_pkey PRIMARY KEY (task, key, place);
 
 ALTER TABLE ONLY public.schema_mark
     ADD CONSTRAINT schema_mark_pkey PRIMARY KEY (name);
@@ -724,6 +900,15 @@ ALTER TABLE ONLY public.session_version
 
 ALTER TABLE ONLY public.site
     ADD CONSTRAINT site_key PRIMARY KEY (organisation, slug);
+
+ALTER TABLE ONLY public.task_event
+    ADD CONSTRAINT task_event_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.task
+    ADD CONSTRAINT task_organisation_job_platform_key UNIQUE (organisation, job, platform);
+
+ALTER TABLE ONLY public.task
+    ADD CONSTRAINT task_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.token
     ADD CONSTRAINT token_hash UNIQUE (hash);
@@ -766,7 +951,15 @@ CREATE INDEX capture_waiting ON public.capture USING btree (organisation, receiv
 
 CREATE INDEX capture_waiting_at_site ON public.capture USING btree (organisation, site, received_at, id) WHERE ((standing = 'received'::text) AND (lease IS NULL));
 
+CREATE INDEX dead_letter_by_time ON public.dead_letter USING btree (organisation, at, id);
+
+CREATE INDEX dead_letter_of_platform ON public.dead_letter USING btree (organisation, platform, reason, at, id);
+
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (at);
+
+CREATE INDEX job_by_status ON public.job USING btree (organisation, status, created_at, id);
+
+CREATE INDEX job_by_time ON public.job USING btree (organisation, created_at, id);
 
 CREATE INDEX lease_end_lost ON public.lease_end USING btree (organisation, owner, ended_at) WHERE (how <> 'released'::text);
 
@@ -792,6 +985,12 @@ CREATE UNIQUE INDEX mount_one_current ON public.mount USING btree (organisation,
 
 CREATE INDEX move_of_site ON public.move USING btree (organisation, site, id);
 
+CREATE INDEX receipt_of_task ON public.receipt USING btree (organisation, task, number);
+
+CREATE INDEX receipt_unwritten ON public.receipt USING btree (organisation, number) WHERE (written_at IS NULL);
+
+CREATE INDEX result_of_task ON public.result USING btree (organisation, task, number, place);
+
 CREATE INDEX seed_back ON public.seed USING btree (organisation, back_at) WHERE (back_at IS NOT NULL);
 
 CREATE INDEX seed_free ON public.seed USING btree (organisation, site, priority, next_due_at, id) WHERE (enabled AND (lease IS NULL));
@@ -805,6 +1004,22 @@ CREATE INDEX session_base_account ON public.session_base USING btree (account);
 CREATE INDEX session_base_key ON public.session_base USING btree (organisation, key_id) WHERE (key_id IS NOT NULL);
 
 CREATE INDEX session_version_key ON public.session_version USING btree (organisation, key_id);
+
+CREATE INDEX task_deadline ON public.task USING btree (organisation, deadline_at) WHERE (ended_at IS NULL);
+
+CREATE INDEX task_due ON public.task USING btree (organisation, back_at) WHERE (back_at IS NOT NULL);
+
+CREATE INDEX task_event_of_task ON public.task_event USING btree (organisation, task, at, id);
+
+CREATE INDEX task_held ON public.task USING btree (platform) WHERE (lease IS NOT NULL);
+
+CREATE INDEX task_next ON public.task USING btree (organisation, platform, not_before) WHERE (status = 'pending'::text);
+
+CREATE INDEX task_of_platform ON public.task USING btree (organisation, platform, status);
+
+CREATE INDEX task_rivals ON public.task USING btree (platform, organisation) WHERE (status = 'pending'::text);
+
+CREATE INDEX task_waiting ON public.task USING btree (organisation, platform, priority DESC, created_at, id) WHERE (status = 'pending'::text);
 
 CREATE INDEX token_of_organisation ON public.token USING btree (organisation, id);
 
@@ -863,8 +1078,14 @@ ALTER TABLE ONLY public.mount
 ALTER TABLE ONLY public.move
     ADD CONSTRAINT move_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.receipt
+    ADD CONSTRAINT receipt_task_fkey FOREIGN KEY (task) REFERENCES public.task(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.registry_version
     ADD CONSTRAINT registry_version_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
+
+ALTER TABLE ONLY public.result
+    ADD CONSTRAINT result_task_fkey FOREIGN KEY (task) REFERENCES public.task(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.seed_bed
     ADD CONSTRAINT seed_bed_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug) ON DELETE CASCADE;
@@ -880,6 +1101,12 @@ ALTER TABLE ONLY public.session_version
 
 ALTER TABLE ONLY public.site
     ADD CONSTRAINT site_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
+
+ALTER TABLE ONLY public.task_event
+    ADD CONSTRAINT task_event_task_fkey FOREIGN KEY (task) REFERENCES public.task(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.task
+    ADD CONSTRAINT task_organisation_job_fkey FOREIGN KEY (organisation, job) REFERENCES public.job(organisation, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.token
     ADD CONSTRAINT token_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
@@ -898,6 +1125,8 @@ CREATE POLICY across ON public.lease TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.organisation TO leasehold_system USING (true);
 
+CREATE POLICY across ON public.task TO leasehold_system USING (true);
+
 CREATE POLICY across ON public.token TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.waiter TO leasehold_system USING (true);
@@ -914,9 +1143,13 @@ ALTER TABLE public.capture_file ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.clock_jump ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.dead_letter ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.external_file ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.idempotency_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lease ENABLE ROW LEVEL SECURITY;
 
@@ -946,9 +1179,13 @@ CREATE POLICY own ON public.capture TO leasehold_app USING ((organisation = publ
 
 CREATE POLICY own ON public.capture_file TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.dead_letter TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.external_file TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.idempotency_key TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.job TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.lease TO leasehold_app USING ((organisation = public.current_organisation()));
 
@@ -964,7 +1201,13 @@ CREATE POLICY own ON public.move TO leasehold_app USING ((organisation = public.
 
 CREATE POLICY own ON public.organisation TO leasehold_app USING ((id = public.current_organisation()));
 
+CREATE POLICY own ON public.platform_pause TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.receipt TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.registry_version TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.result TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.seed TO leasehold_app USING ((organisation = public.current_organisation()));
 
@@ -976,11 +1219,21 @@ CREATE POLICY own ON public.session_version TO leasehold_app USING ((organisatio
 
 CREATE POLICY own ON public.site TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.task TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.task_event TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.waiter TO leasehold_app USING ((organisation = public.current_organisation()));
 
+ALTER TABLE public.platform_pause ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.receipt ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.registry_version ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.result ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.seed ENABLE ROW LEVEL SECURITY;
 
@@ -994,11 +1247,18 @@ ALTER TABLE public.session_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.site ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.task ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.task_event ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.token ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.waiter ENABLE ROW LEVEL SECURITY;
 
 GRANT SELECT,INSERT ON TABLE public.audit_event TO leasehold_app;
+
+REVOKE ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account TO leasehold_app;
 
@@ -1031,10 +1291,14 @@ GRANT SELECT ON TABLE public.capture_now TO leasehold_app;
 GRANT SELECT ON TABLE public.clock_jump TO leasehold_app;
 GRANT SELECT,INSERT ON TABLE public.clock_jump TO leasehold_system;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.dead_letter TO leasehold_app;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.external_file TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_key TO leasehold_app;
 GRANT SELECT,DELETE ON TABLE public.idempotency_key TO leasehold_system;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.job TO leasehold_app;
 
 GRANT SELECT,INSERT ON TABLE public.lease_end TO leasehold_app;
 
@@ -1049,6 +1313,8 @@ GRANT SELECT,INSERT ON TABLE public.move TO leasehold_app;
 GRANT SELECT ON TABLE public.organisation TO leasehold_app;
 GRANT SELECT,INSERT ON TABLE public.organisation TO leasehold_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_pause TO leasehold_app;
+
 GRANT SELECT ON TABLE public.pool TO leasehold_app;
 GRANT SELECT,UPDATE ON TABLE public.pool TO leasehold_system;
 
@@ -1056,7 +1322,11 @@ GRANT UPDATE(single) ON TABLE public.pool TO leasehold_app;
 
 GRANT SELECT,UPDATE ON TABLE public.readiness TO leasehold_system;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.receipt TO leasehold_app;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.registry_version TO leasehold_app;
+
+GRANT SELECT,INSERT ON TABLE public.result TO leasehold_app;
 
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_app;
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_system;
@@ -1072,6 +1342,18 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_base TO leasehold_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_version TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.site TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.task TO leasehold_app;
+
+GRANT SELECT(organisation) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(platform) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(status) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(lease) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT,INSERT ON TABLE public.task_event TO leasehold_app;
 
 GRANT SELECT,INSERT ON TABLE public.token TO leasehold_app;
 GRANT SELECT ON TABLE public.token TO leasehold_system;

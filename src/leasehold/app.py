@@ -43,11 +43,14 @@ from leasehold.fastlane import FastLane
 from leasehold.health import Health
 from leasehold.health.router import metrics_routes
 from leasehold.health.router import routes as health_routes
+from leasehold.jobs import Jobs
+from leasehold.jobs import routes as job_routes
 from leasehold.leases import Desk, Ear, Kind, Leases, PostgresFace, Timekeeper, WaitingRoom
 from leasehold.leases.router import lanes as lease_lanes
 from leasehold.leases.router import routes as lease_routes
 from leasehold.leases.waiting import TICK_S
 from leasehold.metrics import Metrics
+from leasehold.platforms import LOOK_EVERY_S, SHIPPED, Catalogue
 from leasehold.seeds import Seeds
 from leasehold.seeds.router import routes as seed_routes
 from leasehold.sessions import Drawer, MongoDrawer, PostgresDrawer, Sessions
@@ -112,7 +115,9 @@ def build(
     blobs = make_blobs(settings.blob_url.get_secret_value(), settings.data_dir)
     handoff = Handoff(db, clock, metrics, settings.lease_max_age_seconds)
     captures = Captures(db, blobs, limits(settings), metrics, handoff, Sources(sites.registry, accounts.is_live))
-    rooms: list[WaitingRoom[Any]] = [counter.room, seeds.room, handoff.counter.room]
+    catalogue = Catalogue(settings.platforms_dir or SHIPPED)
+    jobs = Jobs(db, clock, catalogue, metrics, settings.lease_max_age_seconds)
+    rooms: list[WaitingRoom[Any]] = [counter.room, seeds.room, handoff.counter.room, jobs.counter.room]
     ear = Ear(db, rooms)
 
     async def sweep_keys() -> None:
@@ -129,6 +134,7 @@ def build(
         await seeds.reap(everybody)
         await accounts.reap(everybody)
         await handoff.reap(everybody)
+        await jobs.reap(everybody)
         await sessions.sweep(everybody)
 
     async def tick() -> None:
@@ -149,6 +155,7 @@ def build(
     background.add("reaper", reap, _REAP_EVERY_S)
     background.add("waiters", tick, TICK_S)
     background.add("wake-ups", ear.listen, 0.0)
+    background.add("platforms", catalogue.look, LOOK_EVERY_S)
     background.add("measure-captures", measure, _MEASURE_EVERY_S)
 
     @asynccontextmanager
@@ -168,6 +175,7 @@ def build(
             await counter.drain()
             await seeds.counter.drain()
             await handoff.counter.drain()
+            await jobs.counter.drain()
             await background.stop()
             await ear.close()
             for room in rooms:
@@ -194,8 +202,14 @@ def build(
     app.state.accounts = accounts
     app.state.seeds = seeds
     app.state.leases = Leases(
-        {Kind.ACCOUNT: AccountHolder(accounts), Kind.SEED: seeds.leases, Kind.CAPTURE: handoff.leases}
+        {
+            Kind.ACCOUNT: AccountHolder(accounts),
+            Kind.SEED: seeds.leases,
+            Kind.CAPTURE: handoff.leases,
+            Kind.TASK: jobs.leases,
+        }
     )
+    app.state.jobs = jobs
     app.state.sites = sites
     app.state.sessions = sessions
     app.state.checkout = Checkout(accounts, sessions, seeds)
@@ -208,6 +222,7 @@ def build(
         session_routes,
         seed_routes,
         capture_routes,
+        job_routes,
         site_routes,
         health_routes,
         metrics_routes(settings.metrics_public),

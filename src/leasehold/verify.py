@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from uuid import UUID
 
-from leasehold import audit, seeds
+from leasehold import audit, jobs, seeds
 from leasehold.captures import Blobs, remove_stray, reread, strays, sweep
 from leasehold.db import Database
 from leasehold.doctor import Finding
@@ -35,6 +35,7 @@ async def findings_of(db: Database, keep: BookKeeper, organisation: UUID, slug: 
     yield await _audit(db, organisation, slug)
     yield await _leases(keep, organisation, slug)
     yield await _seeds(db, organisation, slug)
+    yield await _jobs(db, organisation, slug)
 
 
 async def captures_of(db: Database, blobs: Blobs, organisation: UUID, slug: str) -> Finding:
@@ -77,6 +78,17 @@ async def _leases(keep: BookKeeper, organisation: UUID, slug: str) -> Finding:
     said = "; ".join(f"{count:,} {what}" for what, count in faults.items() if count)
     then = f"; {said}. Rows were changed past leasehold: compare with a backup." if said else ""
     return Finding(slug, books.are_whole, f"leases: {books}{then}")
+
+
+async def _jobs(db: Database, organisation: UUID, slug: str) -> Finding:
+    """Whether everything that was ever asked for has ended or is on its way."""
+    found = await jobs.books(db, organisation)
+    accepted, live = sum(one.accepted for one in found), sum(one.live for one in found)
+    lost = {one.platform: one.unaccounted for one in found if one.unaccounted}
+    told = f"jobs: {_count(accepted, 'task')} accepted, {accepted - live - sum(lost.values()):,} ended, {live:,} live"
+    said = ", ".join(f"{count:,} of {platform}" for platform, count in lost.items())
+    then = f"; unaccounted: {said}. Rows were changed by hand; bring them back from a backup." if said else ""
+    return Finding(slug, not lost, told + then)
 
 
 async def _seeds(db: Database, organisation: UUID, slug: str) -> Finding:

@@ -16,11 +16,12 @@ def test_books_that_are_whole_are_a_line_for_each_organisation(here: Place) -> N
     first, second = here.run("verify"), here.run("verify")
 
     assert first.code == 0, first.err
-    default, leases, seeds, other, _leases, _seeds = first.out.splitlines()
+    default, leases, seeds, jobs, other, *_ = first.out.splitlines()
     assert re.fullmatch(r"ok    default      audit: 1 event in 1 seal, head [0-9a-f]{64}", default)
     assert re.fullmatch(r"ok    other        audit: 2 events in 1 seal, head [0-9a-f]{64}", other)
     assert leases == "ok    default      leases: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
     assert seeds == "ok    default      seeds: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
+    assert jobs == "ok    default      jobs: 0 tasks accepted, 0 ended, 0 live"
     assert second.out == first.out
     assert here.processes() == []
 

@@ -24,6 +24,9 @@ GUARDED = [operation for operation in OPERATIONS if operation[2] not in (PUBLIC,
 ABOUT_ONE_THING = [operation for operation in GUARDED if "{" in operation[1]]
 
 
+VIDEO = {"platform": "youtube", "task_type": "video", "payload": {"video_id": "dQw4w9WgXcQ"}}
+
+
 def every(operations: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
     ids = [f"{method} {path}" for method, path, _ in operations]
     return pytest.mark.parametrize(("method", "path", "permission"), operations, ids=ids)
@@ -99,6 +102,8 @@ async def test_another_organisations_things_are_not_there(home: House, method: s
             0
         ]["id"],
     }
+    names["job_id"] = (await admin.post("/v2/jobs", json=VIDEO)).json()["id"]
+    names["platform_slug"] = "nowhere"  # platforms are everybody's
     names["capture_id"] = (await upload(admin, {"a": b"1"}, site="ours")).json()["id"]
     names["name"] = "a"
     bodies = {

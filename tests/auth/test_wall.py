@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx
 import psycopg
 import pytest
 
@@ -18,6 +19,7 @@ from leasehold.db import Conn, Database, WallMissing
 from leasehold.embedded import Embedded
 from leasehold.migrate import migrate
 from tests.hall.test_queries import STATEMENTS
+from tests.parts.broker import Broker, chunk, failed
 from tests.parts.house import House
 from tests.parts.uploads import upload
 
@@ -60,6 +62,13 @@ TABLES = (
     "external_file",
     "legacy_item",
     "legacy_run",
+    "job",
+    "task",
+    "task_event",
+    "receipt",
+    "result",
+    "dead_letter",
+    "platform_pause",
 )
 
 # Bytes that no capture has.
@@ -88,6 +97,7 @@ async def two(home: House) -> tuple[House, UUID, UUID]:
         for content in (b"1", b"2"):
             await upload(client, {"a": content})
         await client.post("/v2/captures/acquire", json={"owner": "mill"})
+        await crawl(client)
     home.database.run(
         "INSERT INTO waiter (id, organisation, process, site, priority, wanted, labels)"
         " SELECT gen_random_uuid(), id, gen_random_uuid(), 'board', 4, 1, '{}' FROM organisation"
@@ -116,6 +126,16 @@ async def two(home: House) -> tuple[House, UUID, UUID]:
     for organisation_id in ids.values():
         await seal(home, organisation_id)
     return home, ids["ours"], ids["theirs"]
+
+
+async def crawl(client: httpx.AsyncClient) -> None:
+    """A job that is worked on, one that failed, and a platform that was paused then."""
+    broker = Broker(client)
+    for job in ("same", "dead"):
+        await broker.submit("youtube", job_id=job, task_type="video", payload={"video_id": "dQw4w9WgXcQ"})
+    first, second = (await broker.offer("youtube", limit=2))["leases"]
+    await broker.bring(chunk(first, "p1", {"n": 1}), failed(second, "not_found"))
+    await client.post("/v2/platforms/youtube/pause")
 
 
 async def seal(home: House, organisation: UUID) -> None:
@@ -158,6 +178,7 @@ def given(home: House, organisation: UUID) -> dict[str, Any]:
         **whole,
         **lists,
         **_captures(home),
+        **_jobs(home),
         **_LEGACY,
         "host": "b.example",
         "port": None,
@@ -202,6 +223,39 @@ def _captures(home: House) -> dict[str, Any]:
         "before_at": None,
         "sub": "",
         "rest": "/thread/1",
+    }
+
+
+def _jobs(home: House) -> dict[str, Any]:
+    """The jobs and tasks of both."""
+    tasks = [row[0] for row in home.database.rows("SELECT id FROM task ORDER BY 1")]
+    n = len(tasks)
+    return {
+        "jobs": ["same", "dead"],
+        "job": "same",
+        "tasks": tasks,
+        "task": tasks[0],
+        "platforms": ["youtube"],
+        "platform": "youtube",
+        "status": None,
+        "before_id": None,
+        "before_key": None,
+        "after_place": None,
+        "task_types": None,
+        "deadline_s": 60,
+        "marks": [bytes(16)] * n,
+        "statuses": ["cancelled"] * n,
+        "sub_statuses": ["stolen"] * n,
+        "attempts": [7] * n,
+        "losses": [7] * n,
+        "seens": ["{}"] * n,
+        "final_seqs": [None] * n,
+        "final_statuses": [None] * n,
+        "result_counts": [7] * n,
+        "last_errors": [None] * n,
+        "holds": [False] * n,
+        "over": [True] * n,
+        "patiences": [60] * n,
     }
 
 
@@ -266,7 +320,6 @@ def _lists(home: House) -> dict[str, Any]:
         "rests": [7] * n,
         "owners": ["thief"] * n,
         "tokens": tokens,
-        "jobs": [None] * n,
         "routes": ["POST /v2/sites"] * n,
         "keys": ["k"] * n,
         "resources": ["b"] * n,  # a part of what is there

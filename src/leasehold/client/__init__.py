@@ -61,6 +61,7 @@ from leasehold.client.problems import (
     IdempotencyMismatch,
     InternalError,
     InvalidRequest,
+    JobUnknown,
     LeaseLost,
     LeaseUnknown,
     MalformedRequest,
@@ -68,6 +69,7 @@ from leasehold.client.problems import (
     NotFound,
     NothingFree,
     PermissionDenied,
+    PlatformUnknown,
     PoolsMoving,
     ProblemError,
     RangeRefused,
@@ -86,6 +88,7 @@ from leasehold.client.problems import (
     Unavailable,
     UnsupportedMediaType,
     VersionRetired,
+    WrongState,
 )
 from leasehold.client.seed_models import Seed, SeedGrant, SeedGrants, SeedHistogram, Seeds
 
@@ -123,6 +126,7 @@ __all__ = [
     "Imported",
     "InternalError",
     "InvalidRequest",
+    "JobUnknown",
     "Lease",
     "LeaseLost",
     "LeaseUnknown",
@@ -137,6 +141,7 @@ __all__ = [
     "Page",
     "PastLease",
     "PermissionDenied",
+    "PlatformUnknown",
     "Policy",
     "PoolsMoving",
     "ProblemError",
@@ -177,6 +182,7 @@ __all__ = [
     "UploadReport",
     "VersionRetired",
     "Waiting",
+    "WrongState",
     "jar_from",
     "with_jar",
 ]

@@ -168,6 +168,18 @@ class StorageFull(ProblemError):
     """The server has no room for these bytes; nothing of the upload was kept."""
 
 
+class JobUnknown(ProblemError):
+    """No job of your organisation has this id."""
+
+
+class PlatformUnknown(ProblemError):
+    """No platform has this name."""
+
+
+class WrongState(ProblemError):
+    """It cannot do that where it is; `members["status_now"]` says where that is."""
+
+
 class DownloadDamaged(Exception):
     """What came over the wire, or lies on the server's disk, is not what was captured."""
 

@@ -26,8 +26,10 @@ from leasehold.leases.models import (
 from leasehold.leases.problems import LeaseLost, LeaseUnknown, lost, unknown
 from leasehold.leases.service import Holder, Leases, Returned
 from leasehold.leases.store import (
+    Ending,
     Holding,
     Place,
+    end,
     enqueue,
     find,
     history,
@@ -60,6 +62,7 @@ __all__ = [
     "Desk",
     "Ear",
     "Ended",
+    "Ending",
     "Grant",
     "Holder",
     "Holding",
@@ -88,6 +91,7 @@ __all__ = [
     "WaitingRoom",
     "Wanted",
     "deal_out",
+    "end",
     "enqueue",
     "find",
     "history",

@@ -43,7 +43,7 @@ def shown(lease: Lease) -> LeaseOut:
         id=lease.id,
         kind=lease.kind,
         resource_id=show(_RESOURCE[lease.kind], lease.resource),
-        site=lease.site,
+        site=None if lease.kind is Kind.TASK else lease.site,  # of tasks that is the platform
         owner=lease.owner,
         job_id=lease.job_id,
         fence=lease.fence,

@@ -708,6 +708,290 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Jobs
+         * @description Jobs, newest first.
+         */
+        get: operations["list_jobs"];
+        put?: never;
+        /**
+         * Submit Job
+         * @description Ask for a crawl. The same `job_id` again is the same job, never a second one.
+         */
+        post: operations["submit_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/books": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Job Books
+         * @description Whether everything that was ever accepted is accounted for: `unaccounted` is 0.
+         */
+        get: operations["job_books"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Dead Letters
+         * @description What could not be done, newest first, with the reason and what was asked for.
+         */
+        get: operations["list_dead_letters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Job
+         * @description One job with its parts and its history.
+         */
+        get: operations["get_job"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/{job_id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Results
+         * @description What it brought, in the order it came.
+         */
+        get: operations["list_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/{job_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Job
+         * @description End a job. No attempt begins any more; a worker that has it learns with its next heartbeat.
+         */
+        post: operations["cancel_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/{job_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Job
+         * @description Try again what failed, timed out or was cancelled, with one more attempt and a new deadline.
+         */
+        post: operations["retry_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/{job_id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain Job
+         * @description Why it is where it is: which limit, how many go before it, and when that should clear.
+         */
+        get: operations["explain_job"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/tasks/acquire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acquire Tasks
+         * @description Take tasks on lease, the most urgent first. When there is nothing to do the answer is empty and says why.
+         */
+        post: operations["acquire_tasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/tasks/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take Results
+         * @description Bring results: each has a verdict, and what was accepted is durable before the answer.
+         */
+        post: operations["take_results"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Platforms
+         * @description Every platform there is, with its limits and how it stands.
+         */
+        get: operations["list_platforms"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Platform
+         * @description One platform, with what can be asked of it: a schema and an example for each type of task.
+         */
+        get: operations["get_platform"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Platform
+         * @description Begin nothing more there. What is in hand goes on.
+         */
+        post: operations["pause_platform"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Platform
+         * @description Begin tasks there again.
+         */
+        post: operations["resume_platform"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/sites": {
         parameters: {
             query?: never;
@@ -1224,6 +1508,32 @@ export interface components {
             /** Status */
             status: string;
         };
+        /** AllBooksOut */
+        AllBooksOut: {
+            /** Items */
+            items: components["schemas"]["BooksOut"][];
+        };
+        /** BooksOut */
+        BooksOut: {
+            /** Platform */
+            platform: string;
+            /** Accepted */
+            accepted: number;
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+            /** Timed Out */
+            timed_out: number;
+            /** Partial */
+            partial: number;
+            /** Cancelled */
+            cancelled: number;
+            /** Live */
+            live: number;
+            /** Unaccounted */
+            unaccounted: number;
+        };
         /** CaptureAcquireIn */
         CaptureAcquireIn: {
             /**
@@ -1443,6 +1753,54 @@ export interface components {
             /** @description Why there is nothing; null when there is. */
             waiting: components["schemas"]["WaitingOut"] | null;
         };
+        /**
+         * CollectorTask
+         * @description What a crawler is to do.
+         */
+        CollectorTask: {
+            /**
+             * Schema Version
+             * @default 1
+             */
+            schema_version?: number;
+            /** Job Id */
+            job_id: string;
+            /** Attempt */
+            attempt: number;
+            /** Fence */
+            fence: number;
+            /** Platform */
+            platform: string;
+            /** Task Type */
+            task_type: string;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Time Range */
+            time_range: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Cursor
+             * @description Where the attempt before this one had come to.
+             */
+            cursor: unknown;
+            /** Idempotency Token */
+            idempotency_token: string;
+            /**
+             * Deadline At
+             * Format: date-time
+             */
+            deadline_at: string;
+            /** Retry */
+            retry: boolean;
+            /** Trace Ctx */
+            trace_ctx: {
+                [key: string]: unknown;
+            } | null;
+            writer: components["schemas"]["WriterSaid"];
+        };
         /** CountsOut */
         CountsOut: {
             /**
@@ -1471,6 +1829,87 @@ export interface components {
              */
             blocked?: number;
         };
+        /**
+         * CrawlRequest
+         * @description What a producer wants to have crawled.
+         */
+        CrawlRequest: {
+            /**
+             * Schema Version
+             * @default 1
+             */
+            schema_version?: number;
+            /**
+             * Job Id
+             * @description Your own name for it: sent again, it is the same job.
+             */
+            job_id?: string | null;
+            /**
+             * Platform
+             * @description One platform, or several: then the job has a part for each.
+             */
+            platform: string | string[];
+            /** Task Type */
+            task_type: string;
+            /**
+             * Payload
+             * @description As the platform's schema for this type says.
+             */
+            payload: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Time Range */
+            time_range?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+            /**
+             * Priority
+             * @description Higher goes first.
+             */
+            priority?: number | null;
+            /** Max Attempts */
+            max_attempts?: number | null;
+            /** Deadline Seconds */
+            deadline_seconds?: number | null;
+            /** Run Id */
+            run_id?: string | null;
+            /** Trace Ctx */
+            trace_ctx?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+            /** Metadata */
+            metadata?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** DeadLetterOut */
+        DeadLetterOut: {
+            /** Id */
+            id: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Platform */
+            platform: string | null;
+            /** Job Id */
+            job_id: string | null;
+            /** Attempt */
+            attempt: number | null;
+            /** Reason */
+            reason: string;
+            /** Detail */
+            detail: string | null;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Replayed At */
+            replayed_at: string | null;
+        };
         /** DecisionIn */
         DecisionIn: {
             /**
@@ -1479,6 +1918,13 @@ export interface components {
              * @enum {string}
              */
             decision: "take" | "drop";
+        };
+        /** DocumentOut */
+        DocumentOut: {
+            /** Platform */
+            platform: string;
+            /** Document */
+            document: unknown;
         };
         /** EntryOut */
         EntryOut: {
@@ -1523,6 +1969,13 @@ export interface components {
             };
             /** Request Id */
             request_id: string | null;
+        };
+        /** ExplainOut */
+        ExplainOut: {
+            /** Detail */
+            detail: string;
+            /** Parts */
+            parts: components["schemas"]["SayingOut"][];
         };
         /** ExplanationOut */
         ExplanationOut: {
@@ -1728,6 +2181,92 @@ export interface components {
             updated: number;
             /** Rejected */
             rejected: components["schemas"]["RejectedLineOut"][];
+        };
+        /** JobEventOut */
+        JobEventOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Platform */
+            platform: string;
+            /** Event */
+            event: string;
+            /** Attempt */
+            attempt: number;
+            /** Fence */
+            fence: number;
+            /** Detail */
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        /** JobOut */
+        JobOut: {
+            /** Id */
+            id: string;
+            /** Platform */
+            platform: string | string[];
+            /** Task Type */
+            task_type: string;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Time Range */
+            time_range: {
+                [key: string]: unknown;
+            } | null;
+            status: components["schemas"]["Status"];
+            /** Sub Status */
+            sub_status: string | null;
+            /**
+             * Attempt
+             * @description The furthest of its parts.
+             */
+            attempt: number;
+            /** Max Attempts */
+            max_attempts: number;
+            /** Priority */
+            priority: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Deadline At
+             * Format: date-time
+             */
+            deadline_at: string;
+            /**
+             * Not Before
+             * Format: date-time
+             */
+            not_before: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Run Id */
+            run_id: string | null;
+            /** Trace Ctx */
+            trace_ctx: {
+                [key: string]: unknown;
+            } | null;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            /** Parts */
+            parts: components["schemas"]["PartOut"][];
+            /** Result Count */
+            result_count: number;
+            /** Last Error */
+            last_error: {
+                [key: string]: unknown;
+            } | null;
+            /** History */
+            history: components["schemas"]["JobEventOut"][];
         };
         JsonValue: unknown;
         /**
@@ -1987,6 +2526,41 @@ export interface components {
             /** @description Why there are none; null when there are. */
             waiting: components["schemas"]["WaitingOut"] | null;
         };
+        /** OnePlatformOut */
+        OnePlatformOut: {
+            /** Platform */
+            platform: string;
+            /** Title */
+            title: string;
+            /** Transport */
+            transport: string;
+            /** Concurrency */
+            concurrency: number;
+            /** Attempts */
+            attempts: number;
+            /** Paused */
+            paused: boolean;
+            /** Paused By */
+            paused_by: string | null;
+            /** Pause Reason */
+            pause_reason: string | null;
+            /** Depth */
+            depth: number;
+            /** Oldest Age Seconds */
+            oldest_age_seconds: number | null;
+            /** In Flight */
+            in_flight: number;
+            /**
+             * Failure Rate
+             * @description Of what ended in the last hour.
+             */
+            failure_rate: number | null;
+            writer: components["schemas"]["WriterSaid"];
+            /** Task Types */
+            task_types: {
+                [key: string]: components["schemas"]["TaskTypeOut"];
+            };
+        };
         /**
          * Outcome
          * @description What a holder says of its work when it gives the account back.
@@ -2027,6 +2601,20 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[DeadLetterOut] */
+        Page_DeadLetterOut_: {
+            /** Items */
+            items: components["schemas"]["DeadLetterOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[DocumentOut] */
+        Page_DocumentOut_: {
+            /** Items */
+            items: components["schemas"]["DocumentOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EntryOut] */
         Page_EntryOut_: {
             /** Items */
@@ -2038,6 +2626,13 @@ export interface components {
         Page_EventOut_: {
             /** Items */
             items: components["schemas"]["EventOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[JobOut] */
+        Page_JobOut_: {
+            /** Items */
+            items: components["schemas"]["JobOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -2104,6 +2699,45 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** PartOut */
+        PartOut: {
+            /** Platform */
+            platform: string;
+            status: components["schemas"]["Status"];
+            /** Sub Status */
+            sub_status: string | null;
+            /** Attempt */
+            attempt: number;
+            /** Max Attempts */
+            max_attempts: number;
+            /** Fence */
+            fence: number;
+            /**
+             * Losses
+             * @description Workers that fell silent; not counted as attempts.
+             */
+            losses: number;
+            /**
+             * Not Before
+             * Format: date-time
+             */
+            not_before: string;
+            /**
+             * Deadline At
+             * Format: date-time
+             */
+            deadline_at: string;
+            /** Result Count */
+            result_count: number;
+            /** Last Error */
+            last_error: {
+                [key: string]: unknown;
+            } | null;
+            /** Begun At */
+            begun_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+        };
         /**
          * PastLeaseOut
          * @description A lease that is over.
@@ -2132,20 +2766,48 @@ export interface components {
             /** Reason */
             reason: string | null;
         };
-        /** PauseIn */
-        PauseIn: {
-            /**
-             * Reason
-             * @default paused by an operator
-             */
-            reason?: string;
-        };
         /**
          * Permission
          * @description One thing a token may do. A route names exactly one.
          * @enum {string}
          */
         Permission: "accounts.view" | "accounts.use" | "accounts.manage" | "accounts.reveal" | "audit.view" | "captures.view" | "captures.write" | "captures.consume" | "entities.view" | "entities.manage" | "jobs.view" | "jobs.submit" | "jobs.manage" | "leases.view" | "leases.manage" | "metrics.view" | "runs.view" | "runs.manage" | "seeds.view" | "seeds.use" | "seeds.manage" | "sessions.view" | "sessions.use" | "sessions.manage" | "settings.manage" | "sites.view" | "sites.manage" | "tasks.work" | "tokens.manage";
+        /** PlatformOut */
+        PlatformOut: {
+            /** Platform */
+            platform: string;
+            /** Title */
+            title: string;
+            /** Transport */
+            transport: string;
+            /** Concurrency */
+            concurrency: number;
+            /** Attempts */
+            attempts: number;
+            /** Paused */
+            paused: boolean;
+            /** Paused By */
+            paused_by: string | null;
+            /** Pause Reason */
+            pause_reason: string | null;
+            /** Depth */
+            depth: number;
+            /** Oldest Age Seconds */
+            oldest_age_seconds: number | null;
+            /** In Flight */
+            in_flight: number;
+            /**
+             * Failure Rate
+             * @description Of what ended in the last hour.
+             */
+            failure_rate: number | null;
+            writer: components["schemas"]["WriterSaid"];
+        };
+        /** PlatformsOut */
+        PlatformsOut: {
+            /** Items */
+            items: components["schemas"]["PlatformOut"][];
+        };
         /** PolicyOut */
         PolicyOut: {
             /** Max Concurrent Accounts */
@@ -2353,6 +3015,14 @@ export interface components {
             /** Reason */
             reason?: string | null;
         };
+        /** ResultsIn */
+        ResultsIn: {
+            /**
+             * Items
+             * @description CrawlerResult messages; each gets a verdict of its own.
+             */
+            items: unknown[];
+        };
         /** RevealOut */
         RevealOut: {
             /** Secret */
@@ -2406,6 +3076,25 @@ export interface components {
         RollBackIn: {
             /** Version */
             version: number;
+        };
+        /** SayingOut */
+        SayingOut: {
+            /** Platform */
+            platform: string;
+            /** Status */
+            status: string;
+            /** Reason */
+            reason: string;
+            /** Detail */
+            detail: string;
+            /** Position */
+            position: number | null;
+            /** In Flight */
+            in_flight: number;
+            /** Limit */
+            limit: number | null;
+            /** Next At */
+            next_at: string | null;
         };
         /** SeedAcquireIn */
         SeedAcquireIn: {
@@ -2906,6 +3595,12 @@ export interface components {
                 [key: string]: components["schemas"]["CountsOut"];
             };
         };
+        /**
+         * Status
+         * @description Where a task is, or a job, which may be `partial` besides.
+         * @enum {string}
+         */
+        Status: "pending" | "dispatched" | "processing" | "completed" | "failed" | "timed_out" | "partial" | "cancelled";
         /** TakenOut */
         TakenOut: {
             /**
@@ -2964,6 +3659,87 @@ export interface components {
                 [key: string]: string[];
             };
         };
+        /** TaskAcquireIn */
+        TaskAcquireIn: {
+            /**
+             * Owner
+             * @description Who works on them, as the worker calls itself.
+             */
+            owner: string;
+            /**
+             * Platforms
+             * @description What the worker can crawl.
+             */
+            platforms: string[];
+            /**
+             * Task Types
+             * @description Only tasks of these types.
+             */
+            task_types?: string[] | null;
+            /**
+             * Limit
+             * @description How many at the most.
+             * @default 1
+             */
+            limit?: number;
+            /**
+             * Ttl Seconds
+             * @description How long each lives without a sign of life.
+             */
+            ttl_seconds?: number | null;
+            /**
+             * Wait Seconds
+             * @description How long to wait for something to do.
+             * @default 0
+             */
+            wait_seconds?: number;
+        };
+        /** TaskLeaseOut */
+        TaskLeaseOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** Resource Id */
+            resource_id: string;
+            /** Site */
+            site: string | null;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            task: components["schemas"]["CollectorTask"];
+        };
+        /** TaskOfferOut */
+        TaskOfferOut: {
+            /** Leases */
+            leases: components["schemas"]["TaskLeaseOut"][];
+            waiting: components["schemas"]["WaitingOut"] | null;
+        };
+        /** TaskTypeOut */
+        TaskTypeOut: {
+            /** Title */
+            title: string;
+            /** Schema */
+            schema: {
+                [key: string]: unknown;
+            };
+            /** Example */
+            example: {
+                [key: string]: unknown;
+            };
+        };
         /** TokenIn */
         TokenIn: {
             /** Name */
@@ -3004,6 +3780,23 @@ export interface components {
              * @description The upload whose doing is taken out.
              */
             upload_id: string;
+        };
+        /**
+         * Verdict
+         * @description What became of one message.
+         * @enum {string}
+         */
+        Verdict: "accepted" | "duplicate" | "conflict" | "superseded" | "invalid";
+        /** VerdictOut */
+        VerdictOut: {
+            verdict: components["schemas"]["Verdict"];
+            /** Detail */
+            detail?: string | null;
+        };
+        /** VerdictsOut */
+        VerdictsOut: {
+            /** Items */
+            items: components["schemas"]["VerdictOut"][];
         };
         /** VersionOut */
         VersionOut: {
@@ -3099,6 +3892,31 @@ export interface components {
             counts: {
                 [key: string]: number;
             };
+        };
+        /**
+         * WriterSaid
+         * @description Where the results go, and whether the crawler still writes them itself.
+         */
+        WriterSaid: {
+            /** Target */
+            target: string;
+            /** Phase */
+            phase: string;
+            /** Crawler Writes */
+            crawler_writes: boolean;
+        };
+        /** PauseIn */
+        leasehold__jobs__router__PauseIn: {
+            /** Reason */
+            reason?: string | null;
+        };
+        /** PauseIn */
+        leasehold__sites__router__PauseIn: {
+            /**
+             * Reason
+             * @default paused by an operator
+             */
+            reason?: string;
         };
         /**
          * Problem
@@ -7110,6 +7928,1206 @@ export interface operations {
             };
         };
     };
+    list_jobs: {
+        parameters: {
+            query?: {
+                platform?: string | null;
+                /** @description Where they are. */
+                status?: components["schemas"]["Status"] | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_JobOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CrawlRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    job_books: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllBooksOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_dead_letters: {
+        parameters: {
+            query?: {
+                platform?: string | null;
+                reason?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DeadLetterOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Job unknown (`/problems/job-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_results: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DocumentOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Job unknown (`/problems/job-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Job unknown (`/problems/job-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retry_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Job unknown (`/problems/job-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explain_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Job unknown (`/problems/job-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acquire_tasks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskAcquireIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskOfferOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Lease lost (`/problems/lease-lost`) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_results: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResultsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerdictsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_platforms: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_platform: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_platform: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["leasehold__jobs__router__PauseIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_platform: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_sites: {
         parameters: {
             query?: {
@@ -7822,7 +9840,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["PauseIn"] | null;
+                "application/json": components["schemas"]["leasehold__sites__router__PauseIn"] | null;
             };
         };
         responses: {

@@ -1,0 +1,238 @@
+"""Jobs, tasks and platforms over HTTP: parse, call, answer."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Depends, Path, Query, Request, Response
+from pydantic import Field
+
+from leasehold.auth import Permission
+from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
+from leasehold.jobs.answers import (
+    AllBooksOut,
+    BooksOut,
+    DeadLetterOut,
+    DocumentOut,
+    ExplainOut,
+    JobOut,
+    OnePlatformOut,
+    PlatformOut,
+    PlatformsOut,
+    SayingOut,
+    TaskOfferOut,
+    VerdictsOut,
+    job_out,
+    offer_out,
+    platform_out,
+    verdicts_out,
+)
+from leasehold.jobs.machine import Status
+from leasehold.jobs.messages import CrawlRequest
+from leasehold.jobs.models import Depth, Job, JobFilter
+from leasehold.jobs.outlook import explain
+from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState
+from leasehold.jobs.service import Jobs
+from leasehold.leases import LeaseLost, Wanted
+from leasehold.paging import Cursor, Limit, Page, decode, paged
+from leasehold.platforms import Slug
+from leasehold.strict import Line, Strict, answered
+
+routes = router("jobs")
+
+MAX_RESULTS = 1000
+IdInPath = Annotated[str, Path(description="The job's id.", max_length=200)]
+SlugInPath = Annotated[str, Path(description="The platform's name.", max_length=200)]
+
+
+async def _jobs(request: Request) -> Jobs:
+    jobs: Jobs = request.app.state.jobs
+    return jobs
+
+
+JobsDep = Annotated[Jobs, Depends(_jobs)]
+
+
+class TaskAcquireIn(Strict):
+    owner: Annotated[Line, Field(max_length=200, description="Who works on them, as the worker calls itself.")]
+    platforms: list[Slug] = Field(min_length=1, max_length=50, description="What the worker can crawl.")
+    task_types: list[Slug] | None = Field(None, min_length=1, max_length=50, description="Only tasks of these types.")
+    limit: int = Field(1, ge=1, le=100, description="How many at the most.")
+    ttl_seconds: int | None = Field(None, ge=5, le=3600, description="How long each lives without a sign of life.")
+    wait_seconds: int = Field(0, ge=0, le=30, description="How long to wait for something to do.")
+
+
+class ResultsIn(Strict):
+    items: list[Any] = Field(
+        min_length=1, max_length=MAX_RESULTS, description="CrawlerResult messages; each gets a verdict of its own."
+    )
+
+
+class PauseIn(Strict):
+    reason: Line | None = None
+
+
+@routes.post("/v2/jobs", status_code=202, **allows(Permission.JOBS_SUBMIT))
+async def submit_job(crawl: CrawlRequest, caller: CallerDep, jobs: JobsDep) -> JobOut:
+    """Ask for a crawl. The same `job_id` again is the same job, never a second one."""
+    return job_out(await jobs.submit(caller, crawl))
+
+
+@routes.get("/v2/jobs", **allows(Permission.JOBS_VIEW))
+async def list_jobs(
+    caller: CallerDep,
+    jobs: JobsDep,
+    platform: Annotated[str | None, Query(max_length=200)] = None,
+    status: Annotated[Status | None, Query(description="Where they are.")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[JobOut]:
+    """Jobs, newest first."""
+    rows = await jobs.page(caller, JobFilter(platform, status), decode(cursor, _time_and_text), limit + 1)
+    items, following = paged(rows, limit, _place)
+    return Page(items=[job_out(job) for job in items], next_cursor=following)
+
+
+@routes.get("/v2/jobs/books", **allows(Permission.JOBS_VIEW))
+async def job_books(caller: CallerDep, jobs: JobsDep) -> AllBooksOut:
+    """Whether everything that was ever accepted is accounted for: `unaccounted` is 0."""
+    return AllBooksOut(items=[BooksOut.model_validate(books) for books in await jobs.books(caller)])
+
+
+@routes.get("/v2/jobs/dead-letters", **allows(Permission.JOBS_VIEW))
+async def list_dead_letters(
+    caller: CallerDep,
+    jobs: JobsDep,
+    platform: Annotated[str | None, Query(max_length=200)] = None,
+    reason: Annotated[str | None, Query(max_length=200)] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[DeadLetterOut]:
+    """What could not be done, newest first, with the reason and what was asked for."""
+    rows = await jobs.dead_letters(caller, platform, reason, decode(cursor, _time_and_id), limit + 1)
+    items, following = paged(rows, limit, lambda one: f"{one.at.isoformat()} {one.id.hex}")
+    return Page(items=[DeadLetterOut.model_validate(one) for one in items], next_cursor=following)
+
+
+@routes.get("/v2/jobs/{job_id}", **allows(Permission.JOBS_VIEW, JobUnknown))
+async def get_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOut:
+    """One job with its parts and its history."""
+    return job_out(await jobs.get(caller, job_id))
+
+
+@routes.get("/v2/jobs/{job_id}/results", **allows(Permission.JOBS_VIEW, JobUnknown))
+async def list_results(
+    job_id: IdInPath, caller: CallerDep, jobs: JobsDep, limit: Limit = 50, cursor: Cursor = None
+) -> Page[DocumentOut]:
+    """What it brought, in the order it came."""
+    rows = await jobs.results(caller, job_id, decode(cursor, _two_numbers), limit + 1)
+    items, following = paged(rows, limit, lambda row: f"{row[1]} {row[2]}")
+    return Page(
+        items=[DocumentOut(platform=platform, document=document) for platform, _, _, document in items],
+        next_cursor=following,
+    )
+
+
+@routes.post("/v2/jobs/{job_id}/cancel", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))
+async def cancel_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOut:
+    """End a job. No attempt begins any more; a worker that has it learns with its next heartbeat."""
+    return job_out(await jobs.cancel(caller, job_id))
+
+
+@routes.post("/v2/jobs/{job_id}/retry", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))
+async def retry_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOut:
+    """Try again what failed, timed out or was cancelled, with one more attempt and a new deadline."""
+    return job_out(await jobs.retry(caller, job_id))
+
+
+@routes.get("/v2/jobs/{job_id}/explain", **allows(Permission.JOBS_VIEW, JobUnknown))
+async def explain_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> ExplainOut:
+    """Why it is where it is: which limit, how many go before it, and when that should clear."""
+    job = await jobs.get(caller, job_id)
+    known = {platform.slug: (platform, depth, pause) for platform, depth, pause in await jobs.platforms(caller)}
+    parts = []
+    for part in job.parts:
+        platform, depth, pause = known.get(part.task.platform, (None, Depth(), None))
+        ahead = await jobs.ahead(caller, part.task.id) if part.task.status is Status.PENDING else 0
+        parts.append(SayingOut.model_validate(explain(part, platform, depth, pause, ahead)))
+    return ExplainOut(detail=" ".join(part.detail for part in parts), parts=parts)
+
+
+@routes.post(
+    "/v2/tasks/acquire",
+    response_model=TaskOfferOut,
+    **allows(Permission.TASKS_WORK, PlatformUnknown, LeaseLost),
+)
+async def acquire_tasks(
+    request: Request, ask: TaskAcquireIn, caller: CallerDep, jobs: JobsDep, key: IdempotencyKey = None
+) -> Response:
+    """Take tasks on lease, the most urgent first. When there is nothing to do the answer is empty and says why."""
+    wanted = Wanted(owner=ask.owner, limit=ask.limit, ttl_seconds=ask.ttl_seconds or 0, wait_seconds=ask.wait_seconds)
+    asked = once(caller, "POST /v2/tasks/acquire", key, ask)
+    offer = await unless_gone(
+        request,
+        jobs.acquire(caller, wanted, ask.platforms, ask.task_types, asked),
+        lambda granted: jobs.counter.take_back(caller, granted),
+        is_long=ask.wait_seconds > 0,
+    )
+    return answered(offer_out(offer, jobs.catalogue))
+
+
+@routes.post("/v2/tasks/results", status_code=202, **allows(Permission.TASKS_WORK))
+async def take_results(results: ResultsIn, caller: CallerDep, jobs: JobsDep) -> VerdictsOut:
+    """Bring results: each has a verdict, and what was accepted is durable before the answer."""
+    return verdicts_out(await jobs.take_results(caller, results.items))
+
+
+@routes.get("/v2/platforms", **allows(Permission.JOBS_VIEW))
+async def list_platforms(caller: CallerDep, jobs: JobsDep) -> PlatformsOut:
+    """Every platform there is, with its limits and how it stands."""
+    found = await jobs.platforms(caller)
+    return PlatformsOut(items=[PlatformOut.model_validate(platform_out(*one)) for one in found])
+
+
+@routes.get("/v2/platforms/{platform_slug}", **allows(Permission.JOBS_VIEW, PlatformUnknown))
+async def get_platform(platform_slug: SlugInPath, caller: CallerDep, jobs: JobsDep) -> OnePlatformOut:
+    """One platform, with what can be asked of it: a schema and an example for each type of task."""
+    return platform_out(*(await jobs.platforms(caller, platform_slug))[0])
+
+
+@routes.post("/v2/platforms/{platform_slug}/pause", **allows(Permission.JOBS_MANAGE, PlatformUnknown))
+async def pause_platform(
+    platform_slug: SlugInPath, caller: CallerDep, jobs: JobsDep, pause: PauseIn | None = None
+) -> OnePlatformOut:
+    """Begin nothing more there. What is in hand goes on."""
+    await jobs.pause(caller, platform_slug, pause.reason if pause else None)
+    return platform_out(*(await jobs.platforms(caller, platform_slug))[0])
+
+
+@routes.post("/v2/platforms/{platform_slug}/resume", **allows(Permission.JOBS_MANAGE, PlatformUnknown))
+async def resume_platform(platform_slug: SlugInPath, caller: CallerDep, jobs: JobsDep) -> OnePlatformOut:
+    """Begin tasks there again."""
+    await jobs.resume(caller, platform_slug)
+    return platform_out(*(await jobs.platforms(caller, platform_slug))[0])
+
+
+def _place(job: Job) -> str:
+    return f"{job.created_at.isoformat()} {job.id}"
+
+
+def _time_and_text(text: str) -> tuple[datetime, str]:
+    moment, _, rest = text.partition(" ")
+    at = datetime.fromisoformat(moment)
+    if at.tzinfo is None or not rest or not rest.isprintable():
+        raise ValueError("not a key")
+    return at, rest
+
+
+def _time_and_id(text: str) -> tuple[datetime, UUID]:
+    at, rest = _time_and_text(text)
+    return at, UUID(hex=rest)
+
+
+def _two_numbers(text: str) -> tuple[int, int]:
+    number, _, place = text.partition(" ")
+    found = int(number), int(place)
+    if not (0 <= found[0] < 2**63 and 0 <= found[1] < 2**31):
+        raise ValueError("not a key")
+    return found
