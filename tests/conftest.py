@@ -1,6 +1,7 @@
 """What every test can ask for: a real PostgreSQL and MongoDB, a clean database in each, and a whole leasehold."""
 
 import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 
 import httpx
@@ -12,6 +13,9 @@ from tests.parts.house import House, house
 from tests.parts.mongo import Mongo, MongoDatabase
 from tests.parts.postgres import Postgres, TestDatabase
 from tests.parts.process import Place, place
+
+# Whoever started us may ignore hang-ups, and what the tests start would ignore them, too.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)
