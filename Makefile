@@ -21,7 +21,7 @@ up: $(VENV)/.package ## install, build and run everything on embedded PostgreSQL
 setup: $(VENV)/.package $(VENV)/.dev ## install all that is needed to work on it
 
 test: setup services ## install what is missing and run every test (TESTS=path for some)
-	$(BIN)/python -m pytest -n 3 --dist loadfile $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
 check: setup lint types ui-check test ## format, lint, types and tests: what a change must pass
 

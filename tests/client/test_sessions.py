@@ -66,7 +66,7 @@ async def test_operators_see_names_and_undo_decide_and_roll_back(lh: AsyncLeaseh
     together = values(await lh.sessions.get(account))
     back = await lh.sessions.roll_back(account, version=2)
 
-    assert (listed.account_id, listed.branches, listed.written.upload_id) == (account, ["aside"], "aside")
+    assert (listed.account_id, listed.branches, listed.written.upload_id) == (account, ["aside"], "bad")
     assert (entry.upload_id, entry.is_marker) == ("good", True)
     assert (undone.version, taken.version, back.version) == (3, 4, 5)
     assert together == {"sid": "s1", "odd": "1"}
