@@ -144,7 +144,7 @@ def grants(organisation: UUID, wanted: Sequence[Document]) -> tuple[Document, Pi
     held = ("id", "owner", "token", "job_id", "once", "digest", "ttl_seconds")
     where = {"_id": {"$in": [slip["account"] for slip in wanted]}, "organisation": organisation}
     return {**where, "free": True, "moved": False}, [
-        {"$set": {"slip": _slip(wanted)}},
+        {"$set": {"slip": _slip(wanted, {"$eq": ["$$this.account", "$_id"]})}},
         {
             "$set": {
                 "lease": {**{name: f"$slip.{name}" for name in held}, "acquired_at": _NOW, "expires_at": until},
@@ -190,7 +190,7 @@ def ends(organisation: UUID, slips: Sequence[Document], sure_until: datetime = N
         "moved": False,
         "$expr": {"$or": allowed},
     }
-    return where, [{"$set": {"slip": _slip(slips)}}, *_END, {"$unset": "slip"}]
+    return where, [{"$set": {"slip": _slip(slips, {"$eq": ["$$this.lease", "$lease.id"]})}}, *_END, {"$unset": "slip"}]
 
 
 def _as_read(slips: Sequence[Document], when: Document) -> Document:
@@ -199,9 +199,8 @@ def _as_read(slips: Sequence[Document], when: Document) -> Document:
     return {"$and": [when, {"$in": [["$lease.id", "$rev"], {"$literal": read}]}]}
 
 
-def _slip(slips: Sequence[Document]) -> Document:
+def _slip(slips: Sequence[Document], mine: Document) -> Document:
     """The one of the slips that is about this document. What callers said in it stands as it is."""
-    mine = {"$eq": ["$$this.account", "$_id"]}
     return {"$first": {"$filter": {"input": {"$literal": list(slips)}, "cond": mine}}}
 
 

@@ -5,7 +5,6 @@ MongoDB. If it cannot commit, what was granted meanwhile is given back, and if e
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -53,7 +52,6 @@ class MongoPool(MongoGrants):
     ) -> None:
         super().__init__(db, vault, clock, client, name, max_age_s)
         self._process = process
-        self._remembered = OrderedDict()
         self._to_carry: set[UUID] = set()
         self._carrying: asyncio.Task[None] | None = None
 

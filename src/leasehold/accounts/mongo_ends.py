@@ -1,7 +1,6 @@
 """How leases on accounts end in MongoDB: each by one conditional update, computed from what was read."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,8 +31,6 @@ DUE_AT_ONCE = 100
 ROUNDS = 4
 # Ends are carried some at a time.
 _CARRY_AFTER_S = 0.5
-# Of so many leases it is remembered how their accounts were when they were granted.
-_REMEMBERED = 10_000
 
 # The accounts somebody is to have, each with the lease it is to have it by.
 Tries = dict[Ask, list[tuple[UUID, UUID]]]
@@ -68,7 +65,6 @@ class MongoEnds(MongoRecords):
 
     _to_carry: set[UUID]
     _carrying: asyncio.Task[None] | None
-    _remembered: OrderedDict[tuple[UUID, UUID], tuple[Held, int]]
 
     async def settle(self, organisation: UUID, site: str | None) -> int:
         settled = 0
@@ -186,29 +182,14 @@ class MongoEnds(MongoRecords):
             lease = tried[document["_id"]]
             if document["is_live"] and document["lease"]["id"] == lease:
                 won[lease] = documents.read_grant(document)
-                self._remember(lease, document)
         return won
 
-    def _remember(self, lease: UUID, document: Document) -> None:
-        """So that it need not be read when the lease ends. Should it have changed by then, so has its revision."""
-        self._remembered[document["organisation"], lease] = documents.read_held(document), document["rev"]
-        if len(self._remembered) > _REMEMBERED:
-            self._remembered.popitem(last=False)
-
     async def _look_at_ends(self, work: Books) -> None:
-        """What is held by the leases that are to end, as far as we remember, or as it is read."""
-        unknown = []
-        for end in work.batch.ends:
-            if remembered := self._remembered.pop((work.organisation, end.lease), None):
-                held, rev = remembered
-                work.held[end.lease] = held
-                work.revs[held.account] = rev
-            else:
-                unknown.append(end.lease)
-        if not unknown:
+        """What is held by the leases that are to end. Read anew: of two leases on one account at most one is there."""
+        if not work.batch.ends:
             return
-        wanted = {"organisation": work.organisation, "lease.id": {"$in": unknown}, "moved": False}
-        for document in await self._seen(wanted, documents.PLAIN):
+        wanted = {"organisation": work.organisation, "lease.id": {"$in": [end.lease for end in work.batch.ends]}}
+        for document in await self._seen({**wanted, "moved": False}, documents.PLAIN):
             work.held[document["lease"]["id"]] = documents.read_held(document)
             work.revs[document["_id"]] = document["rev"]
 
