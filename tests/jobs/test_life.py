@@ -378,6 +378,20 @@ async def test_explain_says_what_a_job_waits_for(broker: Broker, home: House, fo
     assert after == [("running", None), ("at_limit", 2)]
 
 
+async def test_explain_says_when_a_rest_is_over(broker: Broker, home: House, folder: Path) -> None:
+    (folder / "alpha.yaml").write_text(platform("alpha", wait=200))
+    home.app.state.jobs.catalogue.reload()
+    await broker.submit(job_id="j")
+    await broker.bring(failed(await broker.take(), "timeout"))
+
+    resting = (await broker.client.get("/v2/jobs/j/explain")).json()["parts"][0]
+    home.database.run("UPDATE task SET not_before = clock_timestamp()")
+    rested = (await broker.client.get("/v2/jobs/j/explain")).json()["parts"][0]
+
+    assert (resting["reason"], rested["reason"]) == ("resting", "no_worker")
+    assert (resting["next_at"] is None, rested["next_at"] is None) == (False, True)
+
+
 async def test_jobs_are_listed_page_by_page_and_filtered(broker: Broker) -> None:
     for n in range(5):
         await broker.submit(job_id=f"j{n}")

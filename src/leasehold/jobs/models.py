@@ -24,6 +24,7 @@ class Part:
     ended_at: datetime | None
     updated_at: datetime
     lease: UUID | None
+    is_resting: bool  # before its next attempt
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def explain(part: Part, platform: Platform | None, depth: Depth, pause: Pause | 
     if pause is not None:
         why = f" ({pause.reason})" if pause.reason else ""
         return say("paused", f"{pause.by_name} has paused {task.platform}{why}.")
-    if task.rest_s is None and part.not_before > part.updated_at and task.sub_status == "retrying":
+    if part.is_resting:
         return say("resting", f"Attempt {task.attempt} of {task.max_attempts} begins later.", part.not_before)
     if limit is not None and depth.in_flight >= limit:
         return say("at_limit", f"{depth.in_flight} tasks of {task.platform} are in hand, which is all it bears.")

@@ -41,7 +41,7 @@ SELECT j.id
 SELECT t.id, t.job, t.platform, t.task_type, t.status, t.attempt, t.max_attempts, t.fence, t.sub_status, t.losses,
        t.lease IS NOT NULL AND l.expires_at > clock_timestamp() AS is_held, t.cursor, t.seen, t.final_seq,
        t.final_status, t.result_count, t.last_error, t.not_before, t.deadline_at, t.begun_at, t.ended_at, t.updated_at,
-       t.lease
+       t.lease, t.status = 'pending' AND t.not_before > clock_timestamp() AS is_resting
   FROM task t
   LEFT JOIN lease l ON l.id = t.lease AND l.organisation = %(organisation)s::uuid
  WHERE t.organisation = %(organisation)s::uuid AND t.job = ANY(%(jobs)s::text[])

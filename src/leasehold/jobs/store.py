@@ -139,7 +139,7 @@ async def parts_of(conn: Conn, organisation: UUID, jobs: Sequence[str]) -> list[
 
 def _part(row: Sequence[Any]) -> Part:
     id_, job, platform, task_type, status, attempt, most, fence, sub_status, losses, is_held, cursor, seen = row[:13]
-    final_seq, final_status, count, error, not_before, deadline_at, begun_at, ended_at, updated_at, lease = row[13:]
+    final_seq, final_status, count, error, not_before, deadline_at, begun_at, ended_at, updated_at, *rest = row[13:]
     task = Task(
         id_,
         job,
@@ -159,7 +159,7 @@ def _part(row: Sequence[Any]) -> Part:
         count,
         error,
     )
-    return Part(task, not_before, deadline_at, begun_at, ended_at, updated_at, lease)
+    return Part(task, not_before, deadline_at, begun_at, ended_at, updated_at, *rest)
 
 
 async def hold_tasks(conn: Conn, organisation: UUID, tasks: Iterable[UUID]) -> None:
