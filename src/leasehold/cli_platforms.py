@@ -1,12 +1,15 @@
-"""Platforms on the command line: whether the files are right, and what a new folder would change."""
+"""Platforms on the command line: whether files are right, what a folder would change, whether jobs come through."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
+import httpx
 import typer
 
 from leasehold import platforms
-from leasehold.settings import Settings
+from leasehold.canary import Canary, CanaryFailed
+from leasehold.client import Leasehold, ProblemError
+from leasehold.settings import Settings, of_a_client
 
 commands = typer.Typer(help="Look at the files of platforms.", no_args_is_help=True)
 
@@ -41,6 +44,35 @@ def diff(
     typer.echo("\n".join(lines) or "Nothing differs.")
     if then.faults:
         raise typer.Exit(1)
+
+
+@commands.command()
+def canary(
+    slug: Annotated[str, typer.Argument(help="The platform.")],
+    task_type: Annotated[str | None, typer.Option(help="The type of task; its first when left out.")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="How many seconds to follow it.")] = 60.0,
+    url: Annotated[str | None, typer.Option(help="The server. [LEASEHOLD_URL]")] = None,
+) -> None:
+    """Send the example of a platform through as one job, and say where it came to. The token is in LEASEHOLD_TOKEN."""
+    address, token = of_a_client()
+    if not (url or address) or not token:
+        _refuse("Set LEASEHOLD_URL (or --url) and LEASEHOLD_TOKEN: a canary goes through the API like any job.")
+    try:
+        with Leasehold(url or address, token) as lh:
+            bird = Canary(lh, slug, task_type, timeout)
+            for line in bird.fly():
+                typer.echo(line)
+    except (CanaryFailed, ProblemError) as error:
+        _refuse(str(error))
+    except httpx.TransportError as error:
+        _refuse(f"{url or address} cannot be reached ({type(error).__name__}).")
+    if not bird.is_home:
+        raise typer.Exit(1)
+
+
+def _refuse(message: str) -> NoReturn:
+    typer.echo(f"leasehold: {message}", err=True)
+    raise typer.Exit(1)
 
 
 def _in_force() -> Path:

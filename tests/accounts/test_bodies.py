@@ -9,6 +9,7 @@ import pytest
 
 CANARY = "LHCANARY41c0"
 HEADERS = {"Content-Type": "application/json"}
+JOBS = ["job-1", "a", "A.b_c:d-9", "x" * 200]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,10 @@ ODD: list[Any] = [
 
 @pytest.fixture
 async def there(admin: httpx.AsyncClient) -> dict[str, str]:
-    """A site, an account and a lease on it."""
+    """A site, an account and a lease on it; and live jobs of the names that are used here."""
+    for job in JOBS:
+        video = {"platform": "youtube", "task_type": "video", "payload": {"video_id": "dQw4w9WgXcQ"}}
+        assert (await admin.post("/v2/jobs", json={"job_id": job, **video})).status_code == 202
     site = {"slug": "board", "domain": "board.example", "policy": {"breaker_min_accounts": 100}}
     await admin.post("/v2/sites", json=site)
     made = await admin.post("/v2/accounts", json={"site": "board", "username": "ann", "secret": {"p": "x"}})
@@ -231,7 +235,7 @@ BOUNDS: list[tuple[str, str, list[Any], list[Any]]] = [
     ("acquire", "priority", [0, 9], [-1, 10, None]),
     ("acquire", "count", [1, 100], [0, 101, -1, None]),
     ("acquire", "owner", ["x", "x" * 200, "☃" * 200], ["", "x" * 201, "a\nb", "a\x7f", None]),
-    ("acquire", "job_id", ["a", "A.b_c:d-9", "x" * 200, None], ["", "x" * 201, "a b", "ä", "a/b", "a\n"]),
+    ("acquire", "job_id", [*JOBS, None], ["", "x" * 201, "a b", "ä", "a/b", "a\n"]),
     ("acquire", "site", ["board"], ["", "Board", "-board", "a" * 64, "board\n", "bo ard", None]),
     ("acquire", "account_id", [None], ["", "x", "acct_", "acct_" + "g" * 32, "lease_" + "0" * 32, "acct_" + "A" * 32]),
     ("acquire", "labels", [{}, {"k" * 100: "v" * 200}], [{"": "v"}, {"k" * 101: "v"}, {"k": "v" * 201}, {"k": None}]),

@@ -50,6 +50,20 @@ async def test_every_grant_is_accounted_for(stage: Stage) -> None:
     assert str(found) == "6 grants = 3 released + 1 expired + 1 revoked + 1 held"
 
 
+async def test_an_end_on_its_way_into_the_history_counts_once(stage: Stage) -> None:
+    if stage.home.app.state.settings.pools == "mongo":
+        keeper = MongoBooks(*connect(stage.home.app.state.settings.mongo_url.get_secret_value()))
+        await keeper._carry_all(organisation_of(stage))
+        (end,) = await keeper._ends.find({"how": "revoked"}).to_list()
+        await keeper._accounts.update_one({"_id": end["resource"]}, {"$push": {"ended": {**end, "id": end["_id"]}}})
+        await keeper.close()
+
+    found = await books(stage)
+
+    assert found.are_whole
+    assert str(found) == "6 grants = 3 released + 1 expired + 1 revoked + 1 held"
+
+
 async def test_a_lost_end_is_seen(stage: Stage) -> None:
     if stage.home.app.state.settings.pools == "postgres":
         stage.home.database.run("DELETE FROM lease_end WHERE how = 'revoked'")

@@ -69,6 +69,10 @@ def test_quotes_commas_and_line_breaks_belong_to_the_value() -> None:
     }
 
 
+def test_one_column_is_one_column() -> None:
+    assert faults(csv_lines("site,username", "board")) == {2: "This has 1 column; the first line names 2."}
+
+
 def test_a_header_may_span_lines() -> None:
     lines = csv_lines('site,username,"pass', 'word"', "board,ann,x", "board,bob")
 

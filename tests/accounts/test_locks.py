@@ -26,7 +26,9 @@ AT_ONCE_S = 3.0
 async def furnished(home: House, **policy: Any) -> httpx.AsyncClient:
     client = await home.caller()
     await client.post("/v2/sites", json={"slug": "board", "domain": "a.example", "policy": policy})
-    items = [{"site": "board", "username": name, "secret": {"password": "x"}} for name in ("one", "two", "three")]
+    items = [
+        {"site": "board", "username": name, "secret": {"password": "LHCANARYx"}} for name in ("one", "two", "three")
+    ]
     await client.post("/v2/accounts/import", json={"items": items})
     return client
 

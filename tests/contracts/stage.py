@@ -144,7 +144,7 @@ class Stage:
     async def accounts(self, *usernames: str, site: str = "board", **more: Any) -> list[JSON]:
         made = []
         for username in usernames:
-            body = {"site": site, "username": username, "secret": {"password": f"of {username}"}, **more}
+            body = {"site": site, "username": username, "secret": {"password": f"LHCANARY of {username}"}, **more}
             made.append(await self.way.send("POST", "/v2/accounts", body))
         return made
 

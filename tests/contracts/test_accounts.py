@@ -400,9 +400,9 @@ async def test_a_change_of_the_secret_is_what_the_next_holder_gets(stage: Stage)
     await stage.site()
     (account,) = await stage.accounts("one")
 
-    await stage.change(account, secret={"password": "new", "totp": {"seed": "x"}})
+    await stage.change(account, secret={"password": "LHCANARYnew", "totp": {"seed": "x"}})
 
-    assert (await stage.acquire())["account"]["secret"] == {"password": "new", "totp": {"seed": "x"}}
+    assert (await stage.acquire())["account"]["secret"] == {"password": "LHCANARYnew", "totp": {"seed": "x"}}
 
 
 async def test_an_account_in_use_cannot_be_deleted(stage: Stage) -> None:
@@ -521,7 +521,7 @@ async def test_an_import_makes_and_updates(stage: Stage) -> None:
     await stage.site()
     await stage.accounts("ann", labels={"region": "de"}, priority=3)
     items = [
-        {"site": "board", "username": "ann", "secret": {"password": "new"}},
+        {"site": "board", "username": "ann", "secret": {"password": "LHCANARYnew"}},
         {"site": "board", "username": "bob", "secret": {"password": "x"}, "priority": 9},
         {"site": "nowhere", "username": "x", "secret": {}},
         {"site": "board", "username": "", "secret": {}},
@@ -535,7 +535,7 @@ async def test_an_import_makes_and_updates(stage: Stage) -> None:
     ann = await stage.account_named("ann")
     assert (ann["labels"], ann["priority"]) == ({"region": "de"}, 3)
     lease = await stage.acquire(account_id=ann["id"])
-    assert lease["account"]["secret"] == {"password": "new"}
+    assert lease["account"]["secret"] == {"password": "LHCANARYnew"}
 
 
 async def test_a_revealed_secret_is_in_the_audit(stage: Stage) -> None:
@@ -544,7 +544,7 @@ async def test_a_revealed_secret_is_in_the_audit(stage: Stage) -> None:
 
     answer = await stage.way.send("POST", f"/v2/accounts/{account['id']}/reveal")
 
-    assert answer == {"secret": {"password": "of one"}}
+    assert answer == {"secret": {"password": "LHCANARY of one"}}
     events = (await stage.way.send("GET", f"/v2/audit?subject={account['id']}"))["items"]
     assert events[0]["action"] == "account.revealed"
 

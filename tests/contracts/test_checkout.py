@@ -63,7 +63,7 @@ async def test_all_of_it_comes_together(stage: Stage) -> None:
     got = await check_out(stage)
 
     assert got["account"]["resource_id"] == account["id"]
-    assert got["account"]["account"]["secret"] == {"password": "of one"}
+    assert got["account"]["account"]["secret"] == {"password": "LHCANARY of one"}
     assert (got["session"]["version"], got["session"]["storage_state"]["cookies"][0]["value"]) == (1, "s1")
     assert [lease["seed"]["url"] for lease in got["seeds"]] == ["https://board.example/a", "https://board.example/b"]
     assert got["waiting"] is None

@@ -32,12 +32,15 @@ async def test_many_at_once_never_get_the_same(stage: Stage) -> None:
 
 
 async def test_a_lease_says_all_the_contract_names(stage: Stage) -> None:
+    video = {"platform": "youtube", "task_type": "video", "payload": {"video_id": "dQw4w9WgXcQ"}}
+    await stage.way.send("POST", "/v2/jobs", {"job_id": "job-7", **video})
+
     lease = await stage.acquire(owner="ann", ttl_seconds=60, job_id="job-7")
 
     assert lease["id"].startswith("lease_")
     assert lease["resource_id"] == lease["account"]["id"]
     assert (lease["kind"], lease["site"], lease["owner"], lease["job_id"]) == ("account", "board", "ann", "job-7")
-    assert lease["account"]["secret"] == {"password": f"of {lease['account']['username']}"}
+    assert lease["account"]["secret"] == {"password": f"LHCANARY of {lease['account']['username']}"}
     assert lease["account"]["state"] == "using"
     assert lease["acquired_at"] < lease["expires_at"]
 

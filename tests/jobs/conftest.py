@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,18 +25,28 @@ task_types:
   search:
     schema: {{type: object, required: [words], properties: {{words: {{type: string}}}}}}
     example: {{words: moon}}
-limits: {{concurrency: {concurrency}}}
+limits: {limits}
 timeouts: {{lease_seconds: 5}}
 retry:
   attempts: 3
   backoff: {{first_seconds: {wait}, jitter: 0.0}}
   retryable: [timeout, rate_limited]
-  fatal: [not_found]
+  fatal: {fatal}
 """
 
 
-def platform(slug: str, *, concurrency: int = 10, wait: float = 0.0) -> str:
-    return PLATFORM.format(slug=slug, concurrency=concurrency, wait=float(wait))
+def platform(
+    slug: str, *, concurrency: int = 10, wait: float = 0.0, limits: str | None = None, fatal: str = "[not_found]"
+) -> str:
+    limits = limits or f"{{concurrency: {concurrency}}}"
+    return PLATFORM.format(slug=slug, limits=limits, wait=float(wait), fatal=fatal)
+
+
+def change(home: House, folder: Path, more: str, slug: str = "alpha", **said: Any) -> None:
+    """Say something more in a platform's file, or something else."""
+    (folder / f"{slug}.yaml").write_text(platform(slug, **said) + more)
+    home.app.state.jobs.catalogue.reload()
+    assert not home.app.state.jobs.catalogue.faults, home.app.state.jobs.catalogue.faults
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from tests.jobs.conftest import platform
 from tests.parts.broker import Broker, chunk, failed, last, result
 from tests.parts.house import House
+from tests.parts.postgres import TestDatabase
 
 
 async def test_a_job_goes_from_request_to_documents(broker: Broker) -> None:
@@ -171,6 +172,23 @@ async def test_the_same_again_is_a_duplicate_and_something_else_a_conflict(broke
     assert (await broker.job("j"))["status"] == "completed"
 
 
+async def test_news_of_a_worker_that_is_late_do_not_hide_that_it_is_lost(broker: Broker, home: House) -> None:
+    await broker.submit(job_id="j")
+    late = await broker.take()
+    # Nobody looks for it before its time.
+    home.database.run("UPDATE lease SET expires_at = clock_timestamp() - interval '1 second' WHERE kind = 'task'")
+
+    told = await broker.bring(chunk(late, "p1", {"n": 1}))
+    await run_out(home, late)
+    new = await broker.take()
+    await broker.bring(last(new))
+
+    assert [(one["verdict"], one["detail"]) for one in told] == [("superseded", "kept")]
+    assert (new["task"]["attempt"], new["task"]["fence"]) == (1, 2)
+    assert await broker.documents("j") == [{"n": 1}]
+    assert (await broker.job("j"))["status"] == "completed"
+
+
 async def test_who_was_superseded_changes_nothing_but_its_news_are_kept(broker: Broker, home: House) -> None:
     await broker.submit(job_id="j")
     old = await broker.take()
@@ -279,6 +297,50 @@ async def test_a_task_that_is_given_back_goes_to_another(broker: Broker) -> None
     assert (again["task"]["attempt"], again["task"]["fence"]) == (1, 2)
 
 
+async def test_a_heartbeat_says_whether_the_task_is_still_wanted(broker: Broker, database: TestDatabase) -> None:
+    await broker.submit(job_id="wanted")
+    lease = await broker.take()
+    wanted = await broker.client.post(f"/v2/leases/{lease['id']}/heartbeat", json={})
+    await broker.client.post("/v2/jobs/wanted/cancel")
+    in_hand = database.rows("SELECT count(*) FROM task WHERE lease IS NOT NULL")
+    back = await broker.client.post(f"/v2/leases/{lease['id']}/release", json={"outcome": "returned"})
+
+    assert wanted.json()["cancel"] is False
+    assert in_hand == [(1,)]
+    assert (back.status_code, back.json()["resource"]["status"]) == (200, "cancelled")
+    assert database.rows("SELECT count(*) FROM task WHERE lease IS NOT NULL") == [(0,)]
+
+
+async def test_what_was_cancelled_and_is_retried_is_nobodys_any_more(broker: Broker) -> None:
+    await broker.submit(job_id="one")
+    old = await broker.take()
+    await broker.client.post("/v2/jobs/one/cancel")
+
+    await broker.client.post("/v2/jobs/one/retry")
+    beat = await broker.client.post(f"/v2/leases/{old['id']}/heartbeat", json={})
+    new = await broker.take()
+
+    assert beat.status_code == 410
+    assert new["task"]["fence"] > old["task"]["fence"]
+    assert await broker.verdicts(last(new)) == ["accepted"]
+
+
+async def test_a_worker_that_never_hears_of_a_cancel_is_no_loss(
+    home: House, broker: Broker, database: TestDatabase
+) -> None:
+    await broker.submit(job_id="one")
+    await broker.take()
+    await broker.client.post("/v2/jobs/one/cancel")
+    database.run("UPDATE lease SET expires_at = clock_timestamp() - interval '1 second'")
+    database.run("UPDATE task SET back_at = clock_timestamp() - interval '1 second'")
+
+    await home.app.state.jobs.reap([database.rows("SELECT id FROM organisation")[0][0]])
+
+    job = await broker.job("one")
+    assert (job["status"], job["parts"][0]["losses"]) == ("cancelled", 0)
+    assert database.rows("SELECT count(*) FROM task WHERE lease IS NOT NULL") == [(0,)]
+
+
 async def test_cancel_wins(broker: Broker) -> None:
     await broker.submit(job_id="waiting")
     await broker.client.post("/v2/jobs/waiting/cancel")
@@ -288,11 +350,13 @@ async def test_cancel_wins(broker: Broker) -> None:
     cancelled = await broker.client.post("/v2/jobs/running/cancel")
     beat = await broker.client.post(f"/v2/leases/{lease['id']}/heartbeat", json={})
     verdicts = await broker.verdicts(last(lease))
+    after = await broker.client.post(f"/v2/leases/{lease['id']}/heartbeat", json={})
     twice = await broker.client.post("/v2/jobs/running/cancel")
 
     assert cancelled.json()["status"] == "cancelled"
-    assert (beat.status_code, beat.json()["reason"]) == (410, "revoked")
+    assert (beat.status_code, beat.json()["cancel"]) == (200, True)
     assert verdicts == ["duplicate"]
+    assert (after.status_code, after.json()["reason"]) == (410, "released")
     assert (twice.status_code, twice.json()["status_now"]) == (409, "cancelled")
     assert (await broker.offer())["leases"] == []
     assert (await broker.books())["alpha"] | {"cancelled": 2, "live": 0} == (await broker.books())["alpha"]
@@ -440,3 +504,31 @@ async def test_organisations_share_a_platform_and_know_nothing_of_each_other(bro
 
     assert (len(mine), len(theirs)) == (5, 5)
     assert (await other.client.get(f"/v2/jobs/{mine[0]['task']['job_id']}")).status_code == 404
+
+
+async def test_many_are_taken_in_at_once_and_each_is_told(broker: Broker) -> None:
+    good = {"platform": "alpha", "task_type": "page", "payload": {"page": "front"}}
+    items = [
+        {**good, "job_id": "a"},
+        {**good, "platform": "nowhere"},
+        {**good, "job_id": "a", "priority": 9},
+        {"platform": "alpha"},
+        {**good, "platform": ["alpha", "beta"]},
+    ]
+
+    answer = await broker.client.post("/v2/jobs/batch", json={"items": items})
+    told = answer.json()["items"]
+
+    assert answer.status_code == 202
+    assert [(one["job_id"] is not None, one["created"]) for one in told] == [
+        (True, True),
+        (False, False),
+        (True, False),
+        (False, False),
+        (True, True),
+    ]
+    assert told[1]["errors"][0]["pointer"] == "/platform"
+    assert {one["pointer"] for one in told[3]["errors"]} == {"/task_type", "/payload"}
+    assert (await broker.job("a"))["priority"] == 4
+    assert [one["event"] for one in (await broker.job(told[4]["job_id"]))["history"]] == ["accepted", "accepted"]
+    assert len((await broker.offer("alpha", "beta", limit=10))["leases"]) == 3

@@ -30,6 +30,7 @@ steps = st.one_of(
     st.just("begin"),
     st.just("lose"),
     st.just("give back"),
+    st.just("write"),
     st.fixed_dictionaries(
         {
             "status": st.sampled_from(["success", "skipped", "failed", "progress"]),
@@ -44,9 +45,9 @@ steps = st.one_of(
 )
 
 
-@given(st.lists(steps, max_size=30))
-def test_whatever_comes_its_rules_hold(script: list[object]) -> None:
-    task, known, count = FRESH, dict[bytes, bytes](), 0
+@given(st.lists(steps, max_size=30), st.booleans())
+def test_whatever_comes_its_rules_hold(script: list[object], is_written_later: bool) -> None:
+    task, known, count, unwritten = FRESH, dict[bytes, bytes](), 0, 0
     for step in script:
         before = task
         if step == "begin" and task.status is Status.PENDING:
@@ -55,6 +56,8 @@ def test_whatever_comes_its_rules_hold(script: list[object]) -> None:
             task = machine.lost(task)
         elif step == "give back" and task.is_held:
             task = machine.given_back(task)
+        elif step == "write" and unwritten:
+            task, unwritten = machine.written(task, 1), unwritten - 1
         elif isinstance(step, dict) and task.fence:
             documents = [{"word": step["word"]}] if step["cursor"] else []
             about = {name: step[name] for name in ("status", "final", "cursor", "seq")}
@@ -65,21 +68,26 @@ def test_whatever_comes_its_rules_hold(script: list[object]) -> None:
             if step["cursor"]:
                 key = str(step["cursor"]).encode().ljust(16)
                 digest = hashlib.sha256(orjson.dumps(documents)).digest()
-                chunk = Chunk(key, digest, known.get(key))
+                chunk = Chunk(key, digest, known.get(key), len(documents), is_written_later)
             judged = judge(task, said, chunk, RETRY, chance=0.0)
             task = replace(judged.task, is_held=judged.task.is_held and not judged.ends_lease)
             if chunk and judged.is_kept:
                 assert chunk.key not in known, "a cursor was kept twice"
                 known[chunk.key] = chunk.sha256
                 count += len(documents)
+                unwritten += is_written_later
             if fence < before.fence:
                 assert judged.verdict in (Verdict.SUPERSEDED, Verdict.CONFLICT, Verdict.DUPLICATE)
-                assert replace(task, result_count=0) == replace(before, result_count=0), "the past changed a state"
+                same = replace(task, result_count=before.result_count, unwritten=before.unwritten) == before
+                assert same, "the past changed a state"
         if before.status.is_over:
             assert task.status is before.status, "what was over went on"
         assert 1 <= task.attempt <= task.max_attempts
         assert task.losses <= machine.MOST_LOSSES
         assert task.result_count == count
+        assert task.unwritten == unwritten
+        if task.status is Status.COMPLETED and not before.status.is_over:
+            assert unwritten == 0, "completed before everything was written"
         assert not (task.status.is_over and task.is_held and before.is_held is False)
 
 

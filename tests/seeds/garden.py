@@ -102,6 +102,7 @@ class Garden:
             "lease_end": ("acquired_at", "expires_at", "ended_at"),
             "seed_bed": ("served_at", "head_due_at"),
             "seed": ("next_due_at", "back_at", "last_visited_at"),
+            "seed_visit": ("at", "next_due_at"),
         }.items():
             moved = ", ".join(f"{column} = {column} - %s" for column in columns)
             self.home.database.run(f"UPDATE {table} SET {moved}", *([past] * len(columns)))

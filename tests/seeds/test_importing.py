@@ -40,6 +40,14 @@ async def test_csv_takes_the_good_lines_and_tells_of_the_bad(garden: Garden) -> 
     assert await urls(garden) == ["https://board.example/a", "https://board.example/d"]
 
 
+async def test_a_line_with_one_column_is_told_of_in_the_singular(garden: Garden) -> None:
+    await garden.site()
+
+    _, told = await send(garden, "text/csv", "site,url\nboard\n")
+
+    assert "This has 1 column; the first line names 2." in str(told["rejected"])
+
+
 async def test_ndjson_and_json_take_the_good_lines_and_tell_of_the_bad(garden: Garden) -> None:
     await garden.site()
     text = '{"url": "https://board.example/a"}\nnonsense\n[]\n\n{"url": "https://board.example/b", "priority": 101}\n'

@@ -314,7 +314,7 @@ async def test_the_histogram_counts_the_next_hours(garden: Garden) -> None:
 
     told = await garden.send("GET", "/v2/seeds/histogram?site=board&hours=3")
 
-    assert told == {"overdue": 1, "hours": [1, 1, 0]}
+    assert told == {"overdue": 1, "hours": [1, 1, 0], "minutes": [0] * 5 + [1] + [0] * 6}
     with pytest.raises(Refused) as refused:
         await garden.send("GET", "/v2/seeds/histogram?site=nowhere")
     assert refused.value.status == 404

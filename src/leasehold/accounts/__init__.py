@@ -1,12 +1,12 @@
 """Front door of accounts: logins at sites, handed out on leases."""
 
-from leasehold.accounts.answers import AccountId, GrantedSession, GrantOut, granted
+from leasehold.accounts.answers import AccountId, AccountOut, GrantedSession, GrantOut, granted
 from leasehold.accounts.books import MongoBooks, postgres_books
 from leasehold.accounts.counter import AccountCounter
 from leasehold.accounts.holder import AccountHolder
 from leasehold.accounts.importing import from_csv, from_ndjson
 from leasehold.accounts.intake import TakenIn, take_in
-from leasehold.accounts.models import AnySlip, Offer
+from leasehold.accounts.models import AccountFilter, AnySlip, Offer
 from leasehold.accounts.mongo import MongoPool
 from leasehold.accounts.mongo_clock import MongoFace
 from leasehold.accounts.mongo_shelf import MongoAddressInvalid, MongoShelf, connect, missing_indexes, reachable
@@ -25,8 +25,10 @@ from leasehold.accounts.service import Accounts, Wanted
 __all__ = [
     "PREFIX",
     "AccountCounter",
+    "AccountFilter",
     "AccountHolder",
     "AccountId",
+    "AccountOut",
     "AccountUnknown",
     "Accounts",
     "AnySlip",

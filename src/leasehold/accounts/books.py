@@ -1,12 +1,17 @@
 """The books of leases on accounts, in either store."""
 
+from collections.abc import Mapping, Sequence
 from uuid import UUID
+
+from pymongo.asynchronous.client_session import AsyncClientSession
 
 from leasehold.accounts.documents import Document
 from leasehold.accounts.mongo_shelf import MongoShelf, reachable
 from leasehold.accounts.store import SQL
 from leasehold.db import Database
-from leasehold.leases import Books, kept_books
+from leasehold.leases import Books, grants_of, kept_books
+
+_AT_ONCE = 1000
 
 
 async def postgres_books(db: Database, organisation: UUID) -> Books:
@@ -24,14 +29,34 @@ class MongoBooks(MongoShelf):
             ends = {row["_id"]: row async for row in found}
             shown = {"fence": 1, "fence_base": 1, "lease": 1, "ended": 1}
             where = {"organisation": organisation, "moved": False}
+            some: list[Document] = []
             async for account in self._accounts.find(where, shown, session=session):
-                _count(counts, account, ends.get(account["_id"]))
+                some.append(account)
+                if len(some) == _AT_ONCE:
+                    await self._count(counts, some, ends, session)
+                    some = []
+            await self._count(counts, some, ends, session)
         return Books(**counts, dangling=0)
+
+    async def _count(
+        self,
+        counts: dict[str, int],
+        some: Sequence[Document],
+        ends: Mapping[UUID, Document],
+        session: AsyncClientSession,
+    ) -> None:
+        """Add up these accounts. What is on its way into the history may stand in both; it counts there."""
+        carried = [end["id"] for account in some for end in account["ended"]]
+        found = self._ends.find({"_id": {"$in": carried}}, {"_id": 1}, session=session)
+        there = {end["_id"] async for end in found} if carried else set()
+        for account in some:
+            account["ended"] = [end for end in account["ended"] if end["id"] not in there]
+            _count(counts, account, ends.get(account["_id"]))
 
 
 def _count(counts: dict[str, int], account: Document, ended: Document | None) -> None:
     """Add up one account: the ends in the history, those it carries itself, and its lease."""
-    grants = account["fence"] - account["fence_base"]
+    grants = grants_of(account["fence"]) - account["fence_base"]
     carried, held = account["ended"], account["lease"] is not None
     for how in ("released", "expired", "revoked"):
         counts[how] += (ended[how] if ended else 0) + sum(end["how"] == how for end in carried)

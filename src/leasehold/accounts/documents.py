@@ -47,10 +47,12 @@ SEEN: Pipeline = [{"$set": {"state": STATE, "is_live": {"$ifNull": [_LIVE, False
 # Ends and secrets are most of a document; who does not look at them does without.
 WITHOUT_ENDS: Document = {"$unset": "ended"}
 PLAIN: Document = {"$unset": ["ended", "secret"]}
+# What `read_held` looks at, and the revision.
+HELD: Document = {"$project": dict.fromkeys(("site", "rev", "is_live", "lease.id", *Health.__dataclass_fields__), 1)}
 
 
-def new(organisation: UUID, account: UUID, wanted: NewAccount, secret: SealedSecret) -> Document:
-    """A new account; its times are set by the server when it is written."""
+def new(organisation: UUID, account: UUID, wanted: NewAccount, secret: SealedSecret, fence: int) -> Document:
+    """A new account, and the fence it begins with; its times are set by the server when it is written."""
     return {
         "_id": account,
         "organisation": organisation,
@@ -63,7 +65,7 @@ def new(organisation: UUID, account: UUID, wanted: NewAccount, secret: SealedSec
         "last_leased_at": None,
         "last_outcome": None,
         "last_outcome_at": None,
-        "fence": Int64(0),
+        "fence": Int64(fence),
         "fence_base": Int64(0),
         "lease": None,
         "back_at": None,
@@ -204,9 +206,12 @@ def _slip(slips: Sequence[Document], mine: Document) -> Document:
     return {"$first": {"$filter": {"input": {"$literal": list(slips)}, "cond": mine}}}
 
 
+_KEYED = ("once", "digest")
 _BOOKED: Document = {
     **{name: f"$lease.{name}" for name in ("id", "owner", "token", "job_id", "acquired_at", "expires_at")},
     **{name: f"$slip.{name}" for name in ("ended_at", "how", "outcome", "reason", "by")},
+    # A repeat is told what became of it; what was given back is no longer its key's.
+    **{name: {"$cond": [{"$ne": ["$slip.how", How.RELEASED]}, f"$lease.{name}", "$$REMOVE"]} for name in _KEYED},
     "fence": "$fence",
     "site": "$site",
 }

@@ -1,6 +1,6 @@
 """Accounts as a kind of thing that is held on leases."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +39,9 @@ class AccountHolder:
 
     async def revoke_owner(self, caller: Caller, owner: str) -> int:
         return await self._accounts.revoke_owner(caller, owner)
+
+    async def revoke_jobs(self, caller: Caller, jobs: Sequence[str]) -> int:
+        return await self._accounts.revoke_jobs(caller, jobs)
 
     async def live(self, caller: Caller, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
         return await self._accounts.live(caller, which, after, limit)

@@ -62,7 +62,9 @@ def from_csv(text: str) -> Iterator[Line]:
         if fault:
             yield Line(number, None, fault)
         elif len(row) not in (0, len(header)):
-            yield Line(number, None, f"This has {len(row)} columns; the first line names {len(header)}.")
+            yield Line(
+                number, None, f"This has {len(row)} column{'s'[: len(row) != 1]}; the first line names {len(header)}."
+            )
         elif row:
             yield _row(number, header, row)
 

@@ -27,12 +27,19 @@ INDEXES = [
         name="owner",
         partialFilterExpression={"lease.owner": {"$exists": True}},
     ),
+    IndexModel(
+        [("organisation", 1), ("lease.job_id", 1)],
+        name="job",
+        partialFilterExpression={"lease.job_id": {"$type": "string"}},
+    ),
     IndexModel([("lease.once", 1)], name="once", partialFilterExpression={"lease.once": {"$exists": True}}),
     IndexModel([("ended.id", 1)], name="ended", partialFilterExpression={"ended.id": {"$exists": True}}),
+    IndexModel([("ended.once", 1)], name="ended_once", partialFilterExpression={"ended.once": {"$exists": True}}),
     IndexModel([("organisation", 1)], name="pending", partialFilterExpression={"pending": True}),
     IndexModel([("secret.key_id", 1)], name="key"),
 ]
 END_INDEXES = [
+    IndexModel([("once", 1)], name="once", partialFilterExpression={"once": {"$exists": True}}),
     IndexModel([("organisation", 1), ("resource", 1), ("fence", -1)], name="resource"),
     IndexModel(
         [("organisation", 1), ("owner", 1), ("ended_at", 1)],

@@ -5,10 +5,12 @@ MongoDB. If it cannot commit, what was granted meanwhile is given back, and if e
 """
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import suppress
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from psycopg.errors import DeadlockDetected
@@ -21,20 +23,20 @@ from leasehold.accounts.documents import Document
 from leasehold.accounts.machine import Tally
 from leasehold.accounts.models import Ask, GivenBack, Grant, Ground
 from leasehold.accounts.mongo_ends import ROUNDS, Books
-from leasehold.accounts.mongo_grants import MongoGrants, mark
+from leasehold.accounts.mongo_grants import MongoGrants
 from leasehold.accounts.mongo_shelf import reachable
 from leasehold.accounts.pool import Batch, Done
 from leasehold.accounts.records import unknown_site
 from leasehold.accounts.share import Claim, Shares, share
 from leasehold.db import Conn, Database
-from leasehold.idempotency import Once
-from leasehold.leases import Timekeeper
-from leasehold.problems import IdempotencyMismatch, Problem
+from leasehold.leases import Lease, Timekeeper
+from leasehold.problems import Problem
 from leasehold.vault import Vault
 
 log = logs.get(__name__)
 
 _ATTEMPTS = 3
+_REMEMBERED = 50_000
 
 
 class MongoPool(MongoGrants):
@@ -52,6 +54,8 @@ class MongoPool(MongoGrants):
     ) -> None:
         super().__init__(db, vault, clock, client, name, max_age_s)
         self._process = process
+        # Where the leases this process granted are, so that a release need not ask twice. Forgotten without harm.
+        self._granted_at: OrderedDict[UUID, str] = OrderedDict()
         self._to_carry: set[UUID] = set()
         self._carrying: asyncio.Task[None] | None = None
 
@@ -85,9 +89,22 @@ class MongoPool(MongoGrants):
             await repeats.withdraw(conn, work, settled)
             await self._answer_renewals(work)
             await self._answer_ends(work, settled)
-            await audit.record_many(conn, list(notes.of_ends(organisation, endings, settled, batch.ends)))
+            work.notes = list(notes.of_ends(organisation, endings, settled, batch.ends))
             await self._serve(conn, work, early)
             await self._trip(conn, work)
+
+    def _remember(self, granted: Iterable[Lease]) -> None:
+        for lease in granted:
+            if lease.site is not None:
+                self._granted_at[lease.id] = lease.site
+        while len(self._granted_at) > _REMEMBERED:
+            self._granted_at.popitem(last=False)
+
+    def _sites_of(self, ended: Iterable[UUID]) -> Iterator[str]:
+        """Where these leases were granted, as far as it is remembered. It is asked once, when they end."""
+        for lease in ended:
+            if site := self._granted_at.pop(lease, None):
+                yield site
 
     async def close(self) -> None:
         if self._carrying is not None:
@@ -95,62 +112,46 @@ class MongoPool(MongoGrants):
         await super().close()
 
     async def _look(self, conn: Conn, work: Books) -> None:
-        """Find out what has to be known before anything is decided."""
-        organisation, at, keyed = work.organisation, work.sites, work.keyed
+        """Find out what has to be known before anything is decided. Both databases are asked at once."""
         await repeats.hang_up(conn, work)
+        async with _beside(self._look_ahead(work)):
+            expected = await self._look_here(conn, work)
+        if others := sorted({held.site for held in work.held.values()}.difference(expected)):
+            work.grounds |= await store.read_grounds(await store.grounds(conn, work.organisation, others))
+        await self._count_live(work.organisation, work.grounds)
+        was_changed = await self._look_at_keys(conn, work)
+        await self._look_at_free(work, is_stale=was_changed)
+        work.due = [held for held in work.due if held.site in work.grounds]
+        work.held = {lease: held for lease, held in work.held.items() if held.site in work.grounds}
+        await self._make_sure(conn, work)
+
+    async def _look_ahead(self, work: Books) -> None:
+        """What MongoDB has to say whatever PostgreSQL says."""
+        await asyncio.gather(self._look_at_ends(work), self._look_at_due(work), self._look_for_free(work))
+
+    async def _look_here(self, conn: Conn, work: Books) -> set[str]:
+        """What PostgreSQL has to say; returns the sites it was asked about."""
+        organisation, at, keyed = work.organisation, work.sites, work.keyed
+        expected = {*at, *self._sites_of(end.lease for end in work.batch.ends)}
         async with conn.pipeline():
             placed = await store.asked_where(conn)
+            grounds = await store.grounds(conn, organisation, sorted(expected))
             if at:
                 queue = await leases.queue(conn, organisation, at, work.tickets)
             if keyed:
                 claimed = await idempotency.claim_many(conn, organisation, keyed)
             if problem := elsewhere(*await store.read_where(placed), "mongo"):
                 raise problem
+            work.grounds = await store.read_grounds(grounds)
             if at:
                 work.others = await store.read_queue(queue)
             if keyed:
                 work.repeats = dict(await idempotency.repeated(claimed, keyed))
-        await self._look_at_keys(conn, work)
-        await self._look_at_ends(work)
-        grounds = sorted({*at, *(held.site for held in work.held.values())})
-        work.grounds = await self._grounds(conn, organisation, grounds)
-        await asyncio.gather(self._look_at_due(work, at), self._look_at_free(work))
-        work.due = [held for held in work.due if held.site in work.grounds]
-        work.held = {lease: held for lease, held in work.held.items() if held.site in work.grounds}
-        await self._make_sure(conn, work)
+        return expected
 
-    async def _look_at_due(self, work: Books, at: Sequence[str]) -> None:
-        if at:
+    async def _look_at_due(self, work: Books) -> None:
+        if at := work.sites:
             self._read_due(work, await self._find_due(work.organisation, at))
-
-    async def _look_at_keys(self, conn: Conn, work: Books) -> None:
-        """Take over what a request was granted that died before it could note it under its key."""
-        asks = {mark(ask.once): ask for ask in work.batch.asks if ask.once and ask.once not in work.repeats}
-        if not asks:
-            return
-        found: dict[bytes, list[Document]] = {}
-        where = {"organisation": work.organisation, "lease.once": {"$in": list(asks)}, "moved": False}
-        for document in await self._seen(where, documents.PLAIN):
-            if document["is_live"]:
-                found.setdefault(document["lease"]["once"], []).append(document)
-        for marked, granted in found.items():
-            ask, leases_ = asks[marked], [document["lease"]["id"] for document in granted]
-            if len(granted) < ask.count:
-                # It died in the middle: half of what was asked for is nothing.
-                await self._give_back(work.organisation, leases_)
-            elif ask.once and await self._adopt(work.organisation, leases_):
-                work.repeats[ask.once] = _made(ask.once, granted)
-            else:
-                await self._give_back(work.organisation, leases_)
-        kept = {once: work.repeats[once] for once in work.keyed if mark(once) in found and once in work.repeats}
-        if made := {once: one for once, one in kept.items() if isinstance(one, str)}:
-            await idempotency.keep_many(conn, work.organisation, made)
-
-    async def _adopt(self, organisation: UUID, granted: Sequence[UUID]) -> bool:
-        """Keep leases from being undone by whoever granted them, should it only have been asleep."""
-        where = {"organisation": organisation, "lease.id": {"$in": list(granted)}, "moved": False}
-        adopted = await self._accounts.update_many(where, {"$set": {"lease.adopted": True}, "$inc": {"rev": 1}})
-        return adopted.matched_count == len(granted)
 
     async def _serve(self, conn: Conn, work: Books, early: Shares[Ask]) -> None:
         """Divide what is free, and see to those who got nothing."""
@@ -184,7 +185,8 @@ class MongoPool(MongoGrants):
         organisation = work.organisation
         served = [(ask, found) for ask, found in work.done.granted.items() if isinstance(found, list)]
         shown = [notes.disclosed(ask, grant.account.id, grant.lease.id) for ask, found in served for grant in found]
-        await audit.record_many(conn, shown)
+        await audit.record_many(conn, [*work.notes, *shown])
+        self._remember(grant.lease for _, found in served for grant in found)
         kept = {ask.once: " ".join(grant.lease.id.hex for grant in found) for ask, found in served if ask.once}
         if kept:
             await idempotency.keep_many(conn, organisation, kept)
@@ -282,10 +284,17 @@ class MongoPool(MongoGrants):
                 await self._give_back(work.organisation, work.granted, adopted=False)
 
 
-def _made(once: Once, granted: Sequence[Document]) -> str | Problem:
-    if any(document["lease"]["digest"] != once.body_digest for document in granted):
-        return IdempotencyMismatch("This Idempotency-Key was used with another body in the last 24 hours.")
-    return " ".join(document["lease"]["id"].hex for document in granted)
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do it while the block runs; it is over when the block is left."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    except BaseException:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)  # looked at, so that nobody is told of it later
+        raise
+    await task
 
 
 def _within(seconds: int) -> Document:

@@ -54,6 +54,8 @@ class Books(Work):
     won: dict[UUID, Grant] = field(default_factory=dict)
     # Every lease that may have been granted.
     granted: list[UUID] = field(default_factory=list)
+    # What is to go into the audit.
+    notes: list[audit.Note] = field(default_factory=list)
     # By when the clock was to be asked again that says what ran out.
     sure_until: datetime = documents.NEVER
     # Something may have been written.
@@ -189,7 +191,7 @@ class MongoEnds(MongoRecords):
         if not work.batch.ends:
             return
         wanted = {"organisation": work.organisation, "lease.id": {"$in": [end.lease for end in work.batch.ends]}}
-        for document in await self._seen({**wanted, "moved": False}, documents.PLAIN):
+        for document in await self._seen({**wanted, "moved": False}, documents.HELD):
             work.held[document["lease"]["id"]] = documents.read_held(document)
             work.revs[document["_id"]] = document["rev"]
 

@@ -1,6 +1,5 @@
 """How accounts in MongoDB are granted: looked for, divided, and taken by one conditional update for many."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -10,22 +9,27 @@ import pymongo
 from leasehold.accounts import documents
 from leasehold.accounts.documents import Document
 from leasehold.accounts.models import Ask, Candidate, Grant, Ground
-from leasehold.accounts.mongo_ends import Books, MongoEnds, Tries
+from leasehold.accounts.mongo_ends import Books, Tries
 from leasehold.accounts.mongo_gate import GRANT_S, Entry, Gate
-from leasehold.accounts.share import Shares, needs, share
-from leasehold.idempotency import Once
+from leasehold.accounts.mongo_keys import MongoKeys, mark
+from leasehold.accounts.share import Claim, Shares, needs, share
 from leasehold.leases import Kind, new_id
 
 Passage = tuple[Gate, Entry]
 
 
-class MongoGrants(MongoEnds):
+class MongoGrants(MongoKeys):
     """The part of the MongoDB pool that grants leases."""
 
-    async def _look_at_free(self, work: Books) -> None:
+    async def _look_for_free(self, work: Books) -> None:
+        """What is free for those who ask, as if nobody else waited."""
+        work.free = await self._pick(work, [Claim(ask.wish, ask) for ask in work.batch.asks])
+
+    async def _look_at_free(self, work: Books, *, is_stale: bool) -> None:
         """What is free before the ends of this batch; where there is a cap, its room depends on them."""
         work.claimed = [claim for claim in work.claims() if _is_uncapped(work, claim.wish.site)]
-        work.free = await self._pick(work, work.claimed)
+        if is_stale or any(claim.holder is None for claim in work.claimed):
+            work.free = await self._pick(work, work.claimed)
 
     def _prepare(self, work: Books) -> Shares[Ask]:
         """Divide what is free already, so that these grants go along with the ends in one write.
@@ -129,12 +133,6 @@ def _slips(ask: Ask, wanted: Sequence[tuple[UUID, UUID]]) -> list[Document]:
     if ask.once:
         shared |= {"once": mark(ask.once), "digest": ask.once.body_digest}
     return [{"account": account, "id": lease, **shared} for account, lease in wanted]
-
-
-def mark(once: Once) -> bytes:
-    """A key as it stands beside what it was granted."""
-    whole = f"{once.token.hex} {once.route} {once.key}".encode()
-    return hashlib.blake2b(whole, digest_size=16).digest()
 
 
 def _turn(document: Document) -> tuple[int, float, bytes]:

@@ -87,12 +87,12 @@ class MongoRecords(MongoShelf):
             detail = {"site": new.site, "username": new.username, "labels": new.labels, "priority": new.priority}
             await audit.record(conn, caller, "account.created", show(PREFIX, account), detail)
             async with reachable():
-                await self._insert(organisation, account, new)
+                await self._insert(organisation, account, new, await store.first_fence(conn))
             return await self._found(organisation, account)
 
-    async def _insert(self, organisation: UUID, account: UUID, new: NewAccount) -> None:
+    async def _insert(self, organisation: UUID, account: UUID, new: NewAccount, fence: int) -> None:
         sealed = seal(self._vault, organisation, account, 1, new.secret)
-        document = documents.new(organisation, account, new, sealed)
+        document = documents.new(organisation, account, new, sealed, fence)
         try:
             await self._accounts.update_one(_absent(document), _insertion(document), upsert=True)
         except DuplicateKeyError as error:
@@ -107,9 +107,10 @@ class MongoRecords(MongoShelf):
             if not await store.hold_sites(conn, organisation, [site]):
                 raise unknown_site()
             await store.import_turn(conn, organisation, site)
+            fence = await store.first_fence(conn)
             async with reachable():
                 taken = await self._named(organisation, site, [one.username for one in new])
-                writes = [self._import(organisation, one, taken.get(one.username)) for one in new]
+                writes = [self._import(organisation, one, taken.get(one.username), fence) for one in new]
                 if writes:
                     await self._accounts.bulk_write(writes, ordered=False)
             counts = Imported(created=len(new) - len(taken), updated=len(taken))
@@ -120,12 +121,11 @@ class MongoRecords(MongoShelf):
         where = {"organisation": organisation, "site": site, "username": {"$in": list(usernames)}, "moved": False}
         return {found["username"]: found async for found in self._accounts.find(where, {"username": 1, "secret": 1})}
 
-    def _import(self, organisation: UUID, one: NewAccount, known: Document | None) -> UpdateOne:
+    def _import(self, organisation: UUID, one: NewAccount, known: Document | None, fence: int) -> UpdateOne:
         if known is None:
             account = uuid7()
-            document = documents.new(
-                organisation, account, one, seal(self._vault, organisation, account, 1, one.secret)
-            )
+            sealed = seal(self._vault, organisation, account, 1, one.secret)
+            document = documents.new(organisation, account, one, sealed, fence)
             return UpdateOne(_absent(document), _insertion(document), upsert=True)
         version = known["secret"]["version"] + 1
         sealed = seal(self._vault, organisation, known["_id"], version, one.secret)
@@ -231,10 +231,13 @@ class MongoRecords(MongoShelf):
     async def _grounds(self, conn: Conn, organisation: UUID, at: Sequence[str]) -> dict[str, Ground]:
         """As PostgreSQL has them, with the live leases of sites that have a cap counted here."""
         grounds = await store.read_grounds(await store.grounds(conn, organisation, list(at)))
+        await self._count_live(organisation, grounds)
+        return grounds
+
+    async def _count_live(self, organisation: UUID, grounds: dict[str, Ground]) -> None:
         for slug, ground in grounds.items():
             if ground.cap is not None:
                 grounds[slug] = ground.with_live(await self._live_at(organisation, slug))
-        return grounds
 
     async def _live_at(self, organisation: UUID, site: str) -> int:
         """Leases at a site. One that looks run out counts until it is settled: it may have been renewed just now."""
@@ -305,6 +308,10 @@ class MongoRecords(MongoShelf):
 
     async def held_by(self, organisation: UUID, owner: str) -> list[UUID]:
         found = await self._seen({"organisation": organisation, "lease.owner": owner, "moved": False})
+        return [document["lease"]["id"] for document in found if document["is_live"]]
+
+    async def held_for(self, organisation: UUID, jobs: Sequence[str]) -> list[UUID]:
+        found = await self._seen({"organisation": organisation, "lease.job_id": {"$in": list(jobs)}, "moved": False})
         return [document["lease"]["id"] for document in found if document["is_live"]]
 
     async def live(self, organisation: UUID, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:

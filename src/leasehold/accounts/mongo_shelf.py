@@ -90,6 +90,11 @@ class MongoShelf:
     async def close(self) -> None:
         await self._client.close()
 
+    async def states(self) -> dict[str, int]:
+        """How many accounts there are in each state, over all organisations."""
+        found = await self._seen({"moved": False}, {"$group": {"_id": "$state", "count": {"$sum": 1}}})
+        return {row["_id"]: row["count"] for row in found}
+
     async def _seen(self, where: Document, *steps: Document, limit: int = 0) -> list[Document]:
         """Documents with what follows from the server's clock."""
         pipeline = [{"$match": where}, *documents.SEEN, *steps, *([{"$limit": limit}] if limit else [])]

@@ -25,6 +25,10 @@ SELECT s.slug, s.paused_at IS NOT NULL AS is_paused, s.pause_reason, s.max_concu
 -- name: store
 SELECT store, moving_to FROM pool;
 
+-- name: era
+-- Raised by every restore.
+SELECT audit_era();
+
 -- name: hold_store
 -- As `store`, and it stays so until we are done.
 SELECT store, moving_to FROM pool FOR SHARE;
@@ -498,7 +502,8 @@ DELETE FROM lease WHERE organisation = %(organisation)s::uuid AND moved;
 DELETE FROM account WHERE organisation = %(organisation)s::uuid AND moved;
 
 -- name: books
--- What the accounts say they were granted, beside what the history says became of it.
+-- What the accounts say they were granted, beside what the history says became of it. The lowest 29 bits of a fence
+-- count grants; above them is the era (leases/fences.py).
 WITH ended AS (
     SELECT e.resource, count(*) AS ends, count(*) FILTER (WHERE e.how = 'released') AS released,
            count(*) FILTER (WHERE e.how = 'expired') AS expired, count(*) FILTER (WHERE e.how = 'revoked') AS revoked
@@ -506,7 +511,7 @@ WITH ended AS (
      WHERE e.organisation = %(organisation)s::uuid AND e.kind = 'account'
      GROUP BY e.resource
 ), account_book AS (
-    SELECT a.fence - a.fence_base AS grants, coalesce(e.ends, 0) AS ends, coalesce(e.released, 0) AS released,
+    SELECT (a.fence & 536870911) - a.fence_base AS grants, coalesce(e.ends, 0) AS ends, coalesce(e.released, 0) AS released,
            coalesce(e.expired, 0) AS expired, coalesce(e.revoked, 0) AS revoked,
            (l.id IS NOT NULL)::int AS held, (a.lease IS NOT NULL)::int AS said_held
       FROM account a

@@ -218,6 +218,10 @@ class Records:
         async with self._db.transaction(organisation) as conn:
             return await store.held_by(conn, organisation, owner)
 
+    async def held_for(self, organisation: UUID, jobs: Sequence[str]) -> list[UUID]:
+        async with self._db.transaction(organisation) as conn:
+            return await leases.taken_for(conn, organisation, Kind.ACCOUNT, jobs)
+
     async def live(self, organisation: UUID, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
         async with self._db.transaction(organisation) as conn:
             only = LeaseFilter(Kind.ACCOUNT, which.site, which.owner)

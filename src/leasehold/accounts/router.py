@@ -21,6 +21,7 @@ from leasehold.auth import Permission
 from leasehold.door import KEY_HEADER, CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.fastlane import Lane, lane
 from leasehold.ids import parse
+from leasehold.jobs import JobUnknown, WrongState
 from leasehold.leases import LONGEST_S, LeaseLost
 from leasehold.paging import Cursor, Limit, Page, decode, labels_in, paged
 from leasehold.problems import InvalidRequest, UnsupportedMediaType, fault, invalid
@@ -110,7 +111,7 @@ class StatsOut(CountsOut):
 @routes.post(
     "/v2/accounts/acquire",
     response_model=OfferOut,
-    **allows(Permission.ACCOUNTS_USE, SiteUnknown, LeaseLost, SecretsSealed, PoolsMoving),
+    **allows(Permission.ACCOUNTS_USE, SiteUnknown, LeaseLost, SecretsSealed, PoolsMoving, JobUnknown, WrongState),
 )
 async def acquire_accounts(
     request: Request, ask: AcquireIn, caller: CallerDep, accounts: AccountsDep, key: IdempotencyKey = None

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -28,7 +29,7 @@ from leasehold.accounts.records import unknown_account
 from leasehold.caller import Caller
 from leasehold.db import Conn
 from leasehold.idempotency import Once
-from leasehold.leases import Beaten, Ended, How, Lease, LeaseFilter, LeaseLost, Report, lost
+from leasehold.leases import Beaten, BoundLeases, Ended, How, Lease, LeaseFilter, LeaseLost, Report, lost
 from leasehold.metrics import Metrics
 from leasehold.problems import Unavailable
 from leasehold.sites import Saying
@@ -58,13 +59,18 @@ class Wanted:
 class Accounts:
     """The use cases of accounts, over whichever store their pool is in."""
 
-    def __init__(self, counter: AccountCounter, metrics: Metrics) -> None:
+    def __init__(self, counter: AccountCounter, metrics: Metrics, bound: BoundLeases) -> None:
         self.counter = counter
+        self._bound = bound
         self._pool = counter.pool
         self._metrics = metrics
 
     async def acquire(self, caller: Caller, wanted: Wanted, once: Once | None = None) -> Offer:
         """Accounts on leases, all that were asked for or none; waits as long as the caller said it would."""
+        acquire = partial(self._acquire, caller, wanted, once)
+        return await self._bound.taken(caller, wanted.job_id, once, acquire, self.counter.take_back)
+
+    async def _acquire(self, caller: Caller, wanted: Wanted, once: Once | None) -> Offer:
         loop = asyncio.get_running_loop()
         ask = Ask(
             caller=caller,
@@ -130,6 +136,12 @@ class Accounts:
         await self._pool.insist(caller.organisation)
         held = await self._pool.held_by(caller.organisation, owner)
         return sum(await asyncio.gather(*(self.revoke(caller, lease) for lease in held)))
+
+    async def revoke_jobs(self, caller: Caller, jobs: Sequence[str]) -> int:
+        held = await self._pool.held_for(caller.organisation, jobs)
+        revoked = sum(await asyncio.gather(*(self.revoke(caller, lease) for lease in held)))
+        await self._pool.insist(caller.organisation)  # on the way to another store there may be more of them
+        return revoked
 
     async def renew_owner(self, caller: Caller, owner: str, ttl_seconds: int | None) -> Beaten:
         await self._pool.insist(caller.organisation)

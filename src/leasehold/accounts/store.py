@@ -28,7 +28,7 @@ from leasehold.accounts.models import (
     Wish,
 )
 from leasehold.db import Conn, queries
-from leasehold.leases import Kind, Lease
+from leasehold.leases import Kind, Lease, first_of
 
 SQL = queries("leasehold.accounts")
 Rows = AsyncCursor[tuple[Any, ...]]
@@ -72,6 +72,12 @@ async def asked_where(conn: Conn) -> Rows:
 async def read_where(cur: Rows) -> tuple[str, str | None]:
     kept, moving_to = (await cur.fetchall())[0]
     return kept, moving_to
+
+
+async def first_fence(conn: Conn) -> int:
+    """What a new account's fence begins with; grants count up from it."""
+    ((era,),) = await (await conn.execute(SQL["era"])).fetchall()
+    return first_of(era)
 
 
 async def hold_store(conn: Conn) -> tuple[str, str | None]:

@@ -1,6 +1,6 @@
 """Front door of captures: what visits brought home, kept whole, and handed on."""
 
-from leasehold.captures.blobs import Blobs
+from leasehold.captures.blobs import Blobs, Key, key_of
 from leasehold.captures.choosing import make
 from leasehold.captures.handoff import Handoff
 from leasehold.captures.machine import CaptureState
@@ -24,12 +24,14 @@ __all__ = [
     "Captures",
     "ExternalFile",
     "Handoff",
+    "Key",
     "Limits",
     "Record",
     "Reread",
     "Sources",
     "count",
     "keep_records",
+    "key_of",
     "make",
     "read_records",
     "remove_stray",

@@ -14,9 +14,11 @@ from leasehold.captures.claims import Candidate, Settled
 from leasehold.captures.machine import CaptureState, Outcome, after, event
 from leasehold.captures.models import PREFIX, Capture
 from leasehold.db import Conn, Database
+from leasehold.idempotency import Once
 from leasehold.ids import show
 from leasehold.leases import (
     Ask,
+    BoundLeases,
     Claim,
     Counter,
     Deal,
@@ -26,6 +28,7 @@ from leasehold.leases import (
     KeptLeases,
     Kind,
     NewLease,
+    Offer,
     Report,
     Timekeeper,
     Waiting,
@@ -191,10 +194,16 @@ def _claimed(ask: Ask, lease: leases.Lease) -> audit.Note:
 class Handoff:
     """All that consumers ask for."""
 
-    def __init__(self, db: Database, clock: Timekeeper, metrics: Metrics, max_age_s: int) -> None:
+    def __init__(self, db: Database, clock: Timekeeper, metrics: Metrics, max_age_s: int, bound: BoundLeases) -> None:
+        self._bound = bound
         self.leases = KeptLeases(db, clock, ClaimedCaptures(), metrics, max_age_s)
         self._stock = CaptureStock(self.leases)
         self.counter: Counter[Capture] = Counter(db, self.leases, self._stock, metrics)
+
+    async def acquire(self, caller: Caller, wanted: Wanted, once: Once | None = None) -> Offer[Capture]:
+        """Captures that wait, as many as there are up to the limit; waits as long as the caller said it would."""
+        acquire = partial(self.counter.acquire, caller, wanted, once)
+        return await self._bound.taken(caller, wanted.job_id, once, acquire, self.counter.take_back)
 
     async def settle(self, conn: Conn, organisation: UUID) -> None:
         """Book what ran out, inside somebody else's transaction, which `leases.steadily` runs."""

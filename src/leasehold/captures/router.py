@@ -35,6 +35,7 @@ from leasehold.captures.problems import (
 from leasehold.captures.service import Captures, unknown_capture
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.ids import parse
+from leasehold.jobs import JobUnknown, WrongState
 from leasehold.leases import LeaseLost, LeaseUnknown, Wanted
 from leasehold.paging import Cursor, Limit, Page, decode, paged, uuid_key
 from leasehold.problems import BodyTooLarge, InvalidRequest
@@ -126,7 +127,9 @@ def _refuse_announced(request: Request, limit: int) -> None:
         raise BodyTooLarge(f"The body is larger than {limit} bytes.", limit_bytes=limit)
 
 
-@routes.post("/v2/captures/acquire", **allows(Permission.CAPTURES_CONSUME, SiteUnknown, LeaseLost))
+@routes.post(
+    "/v2/captures/acquire", **allows(Permission.CAPTURES_CONSUME, SiteUnknown, LeaseLost, JobUnknown, WrongState)
+)
 async def acquire_captures(
     request: Request, ask: CaptureAcquireIn, caller: CallerDep, captures: CapturesDep, key: IdempotencyKey = None
 ) -> CaptureOfferOut:
@@ -134,12 +137,11 @@ async def acquire_captures(
 
     Give each back with `ok` (delivered), `failed` (somebody gets it again, five times, then it is stuck) or `rejected`.
     """
-    counter = captures.handoff.counter
     asked = once(caller, "POST /v2/captures/acquire", key, ask)
     offer = await unless_gone(
         request,
-        counter.acquire(caller, ask.wanted(), asked),
-        lambda granted: counter.take_back(caller, granted),
+        captures.handoff.acquire(caller, ask.wanted(), asked),
+        lambda granted: captures.handoff.counter.take_back(caller, granted),
         is_long=ask.wait_seconds > 0,
     )
     return offered(offer)

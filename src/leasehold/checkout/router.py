@@ -9,6 +9,7 @@ from leasehold.accounts import GrantedSession, GrantOut, PoolsMoving, granted
 from leasehold.auth import Permission, require
 from leasehold.checkout.service import Bundle, Checkout, Keys, Wish
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
+from leasehold.jobs import JobUnknown, WrongState
 from leasehold.leases import LeaseLost, WaitingOut
 from leasehold.seeds import SeedGrantOut, granted_seeds
 from leasehold.sessions import SessionNotLoadable
@@ -50,7 +51,16 @@ class CheckoutOut(Answer):
 @routes.post(
     "/v2/checkout",
     response_model=CheckoutOut,
-    **allows(Permission.ACCOUNTS_USE, SiteUnknown, LeaseLost, SecretsSealed, SessionNotLoadable, PoolsMoving),
+    **allows(
+        Permission.ACCOUNTS_USE,
+        SiteUnknown,
+        LeaseLost,
+        SecretsSealed,
+        SessionNotLoadable,
+        PoolsMoving,
+        JobUnknown,
+        WrongState,
+    ),
 )
 async def check_out(
     request: Request,

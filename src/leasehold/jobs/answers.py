@@ -2,20 +2,35 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, PlainSerializer
+from pydantic import Field, PlainSerializer, ValidationError
 
 from leasehold.ids import show
+from leasehold.jobs.intake import platforms_for
 from leasehold.jobs.machine import Status, Verdict
-from leasehold.jobs.messages import CollectorTask, WriterSaid
-from leasehold.jobs.models import DEAD_LETTER, Depth, Job, Order, Part, Pause
+from leasehold.jobs.messages import CollectorTask, CrawlRequest, WriterSaid
+from leasehold.jobs.models import DEAD_LETTER, Job, Order, Part
+from leasehold.jobs.policies import PlatformPolicyOut
+from leasehold.jobs.standing import OpenBreaker, Standing
 from leasehold.leases import Grant, LeaseOut, Offer, WaitingOut, shown
-from leasehold.platforms import Catalogue, Platform
+from leasehold.platforms import Catalogue, Phase, Platform
+from leasehold.problems import InvalidRequest, fault
 from leasehold.strict import Answer
+from leasehold.writers import Space, collection_name
 
 DeadLetterId = Annotated[UUID, PlainSerializer(lambda value: show(DEAD_LETTER, value), return_type=str)]
+
+
+class AcceptedOut(Answer):
+    job_id: str | None = None
+    created: bool = Field(False, description="Whether this is a new job; the first request of a name stands.")
+    errors: list[dict[str, Any]] = Field(default_factory=list, description="Why it was refused.")
+
+
+class BatchOut(Answer):
+    items: list[AcceptedOut]
 
 
 class PartOut(Answer):
@@ -26,6 +41,8 @@ class PartOut(Answer):
     max_attempts: int
     fence: int
     losses: int = Field(description="Workers that fell silent; not counted as attempts.")
+    snoozes: int = Field(description="Times it was put off; not counted as attempts.")
+    cost_micros: int
     not_before: datetime
     deadline_at: datetime
     result_count: int
@@ -118,6 +135,12 @@ class DeadLetterOut(Answer):
     replayed_at: datetime | None
 
 
+class HolderOut(Answer):
+    owner: str
+    tasks: int
+    until: datetime
+
+
 class SayingOut(Answer):
     platform: str
     status: str
@@ -127,6 +150,7 @@ class SayingOut(Answer):
     in_flight: int
     limit: int | None
     next_at: datetime | None
+    holders: list[HolderOut] = Field(description="Who has tasks of the platform in hand, of your organisation.")
 
 
 class ExplainOut(Answer):
@@ -138,6 +162,26 @@ class TaskTypeOut(Answer):
     title: str
     schema_: dict[str, Any] = Field(serialization_alias="schema")
     example: dict[str, Any]
+
+
+class RateOut(Answer):
+    tasks: int
+    per_seconds: float
+    burst: int
+
+
+class BreakerOut(Answer):
+    state: Literal["closed", "open"]
+    opened_at: datetime | None = None
+    reason: str | None = None
+    next_probe_at: datetime | None = None
+    probes: int = Field(description="Tasks that were begun to see whether it may close.")
+    probing: bool = Field(description="Such a task is in hand now: it is half open.")
+
+
+class RecentOut(Answer):
+    succeeded: int
+    failed: int = Field(description="With a code that is worth another attempt.")
 
 
 class PlatformOut(Answer):
@@ -153,11 +197,18 @@ class PlatformOut(Answer):
     oldest_age_seconds: float | None
     in_flight: int
     failure_rate: float | None = Field(description="Of what ended in the last hour.")
+    rate: RateOut | None
+    breaker: BreakerOut
+    canary_share: float
+    price_micros: int | None = Field(description="What a task or a document costs today.")
     writer: WriterSaid
+    shadow: str | None = Field(description="Where results go besides while a move is compared.")
 
 
 class OnePlatformOut(PlatformOut):
     task_types: dict[str, TaskTypeOut]
+    policy: PlatformPolicyOut = Field(description="What its file says.")
+    recent: RecentOut = Field(description="Attempts that ended within the window of its breaker.")
 
 
 class PlatformsOut(Answer):
@@ -213,6 +264,8 @@ def _part(part: Part) -> PartOut:
         max_attempts=task.max_attempts,
         fence=task.fence,
         losses=task.losses,
+        snoozes=task.snoozes,
+        cost_micros=task.cost_micros,
         not_before=part.not_before,
         deadline_at=part.deadline_at,
         result_count=task.result_count,
@@ -247,18 +300,36 @@ def task_of(order: Order, platform: Platform | None) -> CollectorTask:
         deadline_at=order.deadline_at,
         retry=order.is_retry,
         trace_ctx=dict(order.trace_ctx) if order.trace_ctx is not None else None,
-        writer=_writer(platform),
+        writer=_writer(platform, order.phase, order.organisation),
     )
 
 
-def _writer(platform: Platform | None) -> WriterSaid:
+def _writer(platform: Platform | None, promoted: str | None = None, organisation: UUID | None = None) -> WriterSaid:
     if platform is None:
         return WriterSaid(target="postgres", phase="primary", crawler_writes=False)
-    said = platform.writer
-    return WriterSaid(target=said.target, phase=said.phase, crawler_writes=said.crawler_writes)
+    phase = Phase(promoted) if promoted else platform.writer.phase
+    is_theirs = phase.crawler_writes and platform.writer.target == "mongo" and organisation is not None
+    space = collection_name(organisation, Space.MAIN) if is_theirs and organisation else None
+    said = WriterSaid(target=platform.writer.target, phase=phase, crawler_writes=phase.crawler_writes)
+    return said.model_copy(update={"space": space}) if space else said
 
 
-def platform_out(platform: Platform, depth: Depth, pause: Pause | None) -> OnePlatformOut:
+def _breaker(found: OpenBreaker | None) -> BreakerOut:
+    if found is None:
+        return BreakerOut(state="closed", probes=0, probing=False)
+    return BreakerOut(
+        state="open",
+        opened_at=found.opened_at,
+        reason=found.reason,
+        next_probe_at=found.probe_at,
+        probes=found.probes,
+        probing=found.is_probing,
+    )
+
+
+def platform_out(standing: Standing) -> OnePlatformOut:
+    platform, depth, pause = standing.platform, standing.depth, standing.pause
+    rate, price = platform.limits.rate, platform.price("", standing.today)
     return OnePlatformOut(
         platform=platform.slug,
         title=platform.title or platform.slug,
@@ -272,13 +343,39 @@ def platform_out(platform: Platform, depth: Depth, pause: Pause | None) -> OnePl
         oldest_age_seconds=depth.oldest_s,
         in_flight=depth.in_flight,
         failure_rate=depth.failure_rate,
-        writer=_writer(platform),
+        rate=RateOut(tasks=rate.tasks, per_seconds=rate.per_seconds, burst=rate.burst) if rate else None,
+        breaker=_breaker(standing.breaker),
+        canary_share=platform.canary.share,
+        price_micros=price.micros if price else None,
+        writer=_writer(platform, standing.phase),
+        shadow=platform.writer.shadow,
         task_types={
             name: TaskTypeOut(title=kind.title or name, schema_=kind.schema_, example=kind.example)
             for name, kind in platform.task_types.items()
         },
+        policy=PlatformPolicyOut.model_validate(platform),
+        recent=RecentOut(succeeded=standing.succeeded, failed=standing.failed),
     )
 
 
 def verdicts_out(told: Sequence[Any]) -> VerdictsOut:
     return VerdictsOut(items=[VerdictOut(verdict=one.verdict, detail=one.detail) for one in told])
+
+
+def read_batch(items: Sequence[Any], catalogue: Catalogue) -> tuple[dict[int, CrawlRequest], dict[int, AcceptedOut]]:
+    """The requests of a batch that can go somewhere, by their place, and why the others are refused."""
+    good: dict[int, CrawlRequest] = {}
+    bad: dict[int, AcceptedOut] = {}
+    for place, item in enumerate(items):
+        try:
+            request = CrawlRequest.model_validate(item)
+            platforms_for(request, catalogue)
+            good[place] = request
+        except ValidationError as error:
+            told = error.errors(include_url=False, include_input=False, include_context=False)
+            where = ["/" + "/".join(str(step) for step in one["loc"]) for one in told]
+            faults = [fault("body", path, one["msg"]) for path, one in zip(where, told, strict=True)]
+            bad[place] = AcceptedOut(errors=list(faults))
+        except InvalidRequest as error:
+            bad[place] = AcceptedOut(errors=[dict(one) for one in error.members["errors"]])
+    return good, bad

@@ -11,6 +11,8 @@ from leasehold.platforms import Retry
 
 # A task that lost so many workers is not given to another.
 MOST_LOSSES = 3
+# What a task says of itself that waits for its writer alone.
+WRITING = "writing"
 
 
 class Status(StrEnum):
@@ -64,12 +66,20 @@ class Task:
     final_status: str | None = None
     result_count: int = 0
     last_error: dict[str, Any] | None = None
+    unwritten: int = 0  # chunks that were accepted and that the writer has not confirmed
+    snoozes: int = 0
+    cost_micros: int = 0
     rest_s: float | None = None  # from now on until it may be tried again
+
+    @property
+    def is_whole(self) -> bool:
+        """The last word was said, and everything before it has come."""
+        return self.final_seq is not None and len(self.seen) >= self.final_seq
 
     @property
     def awaits_messages(self) -> bool:
         """It was said how many there are, and some are missing."""
-        return self.final_seq is not None and not self.status.is_over
+        return self.final_seq is not None and not self.is_whole and not self.status.is_over
 
     def is_current(self, attempt: int, fence: int) -> bool:
         """Whether who speaks for this attempt and fence may change anything."""
@@ -84,6 +94,8 @@ class Chunk:
     key: bytes
     sha256: bytes
     known: bytes | None
+    documents: int = 0  # that are to be written
+    is_written_later: bool = False  # by a writer that has to confirm it
 
     @property
     def verdict(self) -> Verdict:
@@ -104,6 +116,7 @@ class Judged:
     renews: bool = False
     ends_lease: bool = False
     is_dead: str | None = None  # why it goes to the dead letters: the task, or what it brought
+    is_fault: bool = False  # an attempt failed that is worth another: that speaks of the platform
     events: list[str] = field(default_factory=list)
 
 
@@ -119,7 +132,7 @@ def judge(task: Task, message: CrawlerResult, chunk: Chunk | None, retry: Retry,
     is_kept = chunk is not None and verdict is Verdict.ACCEPTED
     if chunk is None and message.seq is not None and message.seq in task.seen:
         verdict = Verdict.DUPLICATE
-    after = _heard(task, message, is_kept=is_kept)
+    after = _heard(task, message, chunk if is_kept else None)
     detail = "Other documents came under this cursor before; those stand." if verdict is Verdict.CONFLICT else None
     judged = Judged(verdict, after, detail, is_kept=is_kept, renews=task.is_held)
     if verdict is Verdict.CONFLICT:
@@ -132,19 +145,27 @@ def judge(task: Task, message: CrawlerResult, chunk: Chunk | None, retry: Retry,
 def _of_the_past(task: Task, message: CrawlerResult, chunk: Chunk | None) -> Judged:
     is_same = (message.attempt, message.fence) == (task.attempt, task.fence)
     if chunk is None:
-        return Judged(Verdict.DUPLICATE if is_same and task.status.is_over else Verdict.SUPERSEDED, task)
+        # The last word once more is nothing new; a sign of life is told that it is wanted no more.
+        is_known = is_same and message.final and (task.status.is_over or task.is_whole)
+        ends = is_same and message.final and task.is_held
+        return Judged(Verdict.DUPLICATE if is_known else Verdict.SUPERSEDED, task, ends_lease=ends)
     if chunk.verdict is Verdict.ACCEPTED:
-        after = replace(task, result_count=task.result_count + len(message.payload_chunk))
-        return Judged(Verdict.SUPERSEDED, after, "kept", is_kept=True, is_late=True)
+        after = replace(task, result_count=task.result_count + chunk.documents, unwritten=_unwritten(task, chunk))
+        ends = is_same and message.final and task.is_held
+        return Judged(Verdict.SUPERSEDED, after, "kept", is_kept=True, is_late=True, ends_lease=ends)
     if chunk.verdict is Verdict.CONFLICT:
         return Judged(Verdict.CONFLICT, task, "Other documents came under this cursor before.", is_dead="conflict")
     return Judged(Verdict.DUPLICATE if is_same else Verdict.SUPERSEDED, task)
 
 
-def _heard(task: Task, message: CrawlerResult, *, is_kept: bool) -> Task:
+def _unwritten(task: Task, chunk: Chunk | None) -> int:
+    return task.unwritten + (1 if chunk and chunk.is_written_later else 0)
+
+
+def _heard(task: Task, message: CrawlerResult, kept: Chunk | None) -> Task:
     seen = task.seen | {message.seq} if message.seq is not None else task.seen
-    count = task.result_count + (len(message.payload_chunk) if is_kept else 0)
-    cursor = message.cursor if is_kept else task.cursor
+    count = task.result_count + (kept.documents if kept else 0)
+    cursor = message.cursor if kept else task.cursor
     error = _error(message.errors) or task.last_error
     return replace(
         task,
@@ -154,6 +175,7 @@ def _heard(task: Task, message: CrawlerResult, *, is_kept: bool) -> Task:
         result_count=count,
         cursor=cursor,
         last_error=error,
+        unwritten=_unwritten(task, kept),
     )
 
 
@@ -174,9 +196,11 @@ def _completed_if_whole(judged: Judged) -> Judged:
     task = judged.task
     if task.final_seq is None:
         return judged
-    if len(task.seen) < task.final_seq:
+    if not task.is_whole:
         missing = task.final_seq - len(task.seen)
         return replace(judged, task=replace(task, sub_status="incomplete"), detail=f"{missing} messages are missing.")
+    if task.unwritten:
+        return replace(judged, task=replace(task, sub_status=WRITING))
     events = [*judged.events, "completed"]
     return replace(judged, task=replace(task, status=Status.COMPLETED, sub_status=None), events=events)
 
@@ -185,12 +209,30 @@ def _failed(judged: Judged, message: CrawlerResult, retry: Retry, chance: float)
     task = judged.task
     error = message.errors[0] if message.errors else CrawlerError(code="unknown", message="No reason was given.")
     said = replace(task, last_error=_error([error]))
+    if error.code in retry.outages:
+        return _snoozed(replace(judged, is_fault=True), said, error, retry, chance)
+    if error.code in retry.snooze:
+        return _snoozed(judged, said, error, retry, chance)
     if not retry.is_retryable(error.code, error.retryable):
         return _dead(judged, said, error.code)
+    fault = replace(judged, is_fault=True)
     if task.attempt >= task.max_attempts:
-        return _dead(judged, said, "attempts_exhausted")
-    again = again_later(said, retry.backoff.wait_s(task.attempt, chance))
-    return replace(judged, task=again, events=[*judged.events, "failed", "retrying"])
+        return _dead(fault, said, "attempts_exhausted")
+    again = again_later(said, _wait_s(error, retry, task.attempt, chance))
+    return replace(fault, task=again, events=[*judged.events, "failed", "retrying"])
+
+
+def _snoozed(judged: Judged, task: Task, error: CrawlerError, retry: Retry, chance: float) -> Judged:
+    if task.snoozes >= retry.snoozes:
+        return _dead(judged, task, "snoozes_exhausted")
+    wait_s = _wait_s(error, retry, task.snoozes + 1, chance)
+    after = replace(_offered(task, "snoozed"), snoozes=task.snoozes + 1, rest_s=wait_s)
+    return replace(judged, task=after, events=[*judged.events, "snoozed"])
+
+
+def _wait_s(error: CrawlerError, retry: Retry, times: int, chance: float) -> float:
+    told = error.retry_after_seconds
+    return told if told is not None else retry.backoff.wait_s(times, chance)
 
 
 def _dead(judged: Judged, task: Task, reason: str) -> Judged:
@@ -198,9 +240,37 @@ def _dead(judged: Judged, task: Task, reason: str) -> Judged:
     return replace(judged, task=over, is_dead=reason, events=[*judged.events, "failed"])
 
 
+def written(task: Task, chunks: int) -> Task:
+    """The writer has confirmed so many more. What only waited for that is completed."""
+    after = replace(task, unwritten=max(0, task.unwritten - chunks))
+    if after.status.is_over or not after.is_whole or after.unwritten:
+        return after
+    return replace(after, status=Status.COMPLETED, sub_status=None)
+
+
+def unwritable(task: Task, chunks: int) -> Task:
+    """The writer will never take so many of its chunks: it did not do what was asked."""
+    after = replace(task, unwritten=max(0, task.unwritten - chunks))
+    if after.status.is_over:
+        return after
+    return replace(after, status=Status.FAILED, sub_status="unwritable", is_held=False)
+
+
 def again_later(task: Task, wait_s: float) -> Task:
     """The next attempt: nothing of what this one announced counts for it, its documents do."""
     return replace(_offered(task, "retrying"), attempt=task.attempt + 1, rest_s=wait_s)
+
+
+def replayed(task: Task, wait_s: float) -> Task:
+    """The next attempt because an operator wants it: the workers it lost before do not count any more."""
+    return replace(again_later(task, wait_s), sub_status="replayed", losses=0)
+
+
+def put_back(task: Task, reason: str) -> Task:
+    """As it was before it was replayed: the attempt was never begun."""
+    status = Status.TIMED_OUT if reason == Status.TIMED_OUT else Status.FAILED
+    sub_status = None if status is Status.TIMED_OUT else reason
+    return replace(task, status=status, sub_status=sub_status, attempt=task.attempt - 1)
 
 
 def lost(task: Task) -> Task:

@@ -1,5 +1,6 @@
 """What producers and crawlers send and get, the same over HTTP and RabbitMQ: plain JSON, unknown fields are kept."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -7,30 +8,36 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from leasehold.platforms import Slug
 
-VERSION = 1
+VERSION = 2
 _MONTH_S = 30 * 86_400
+# What stands in the place of a job's id in an address.
+_TAKEN = ("books", "dead-letters")
 
 
-def _is_name(text: str) -> str:
-    if any(ord(character) <= 32 or ord(character) == 127 for character in text):
-        raise ValueError("must not contain spaces or control characters")
+def _is_free(text: str) -> str:
+    if text in _TAKEN:
+        raise ValueError(f"must not be {' or '.join(_TAKEN)}")
     return text
 
 
-JobId = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_is_name)]
+JobId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,200}$"), AfterValidator(_is_free)]
 
 
-class Message(BaseModel):
+class Open(BaseModel):
     """Nothing is coerced, and what is not known goes along."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, allow_inf_nan=False)
-
-    schema_version: Annotated[int, Field(ge=1, le=VERSION)] = 1
 
     @property
     def more(self) -> dict[str, Any]:
         """What came along that we do not know."""
         return self.model_extra or {}
+
+
+class Message(Open):
+    """Says which version it is written in; what comes in an older one was brought to this one (`versions.py`)."""
+
+    schema_version: Annotated[int, Field(ge=1, le=VERSION)] = VERSION
 
 
 def _each_once(slugs: list[str]) -> list[str]:
@@ -56,6 +63,12 @@ class CrawlRequest(Message):
     trace_ctx: dict[str, JsonValue] | None = None
     metadata: dict[str, JsonValue] | None = None
 
+    def traced(self, trace: Mapping[str, str] | None) -> "CrawlRequest":
+        """As part of a trace, unless its producer has said of which."""
+        if trace is None or self.trace_ctx is not None:
+            return self
+        return self.model_copy(update={"trace_ctx": dict(trace)})
+
     @property
     def platforms(self) -> list[str]:
         return [self.platform] if isinstance(self.platform, str) else list(self.platform)
@@ -67,12 +80,13 @@ class WriterSaid(BaseModel):
     target: str
     phase: str
     crawler_writes: bool
+    space: str | None = Field(None, description="The collection a crawler that writes MongoDB itself writes to.")
 
 
 class CollectorTask(BaseModel):
     """What a crawler is to do."""
 
-    schema_version: int = VERSION
+    schema_version: int = 1
     job_id: str
     attempt: int
     fence: int
@@ -88,21 +102,26 @@ class CollectorTask(BaseModel):
     writer: WriterSaid
 
 
-class Metrics(Message):
+class Metrics(Open):
     """What a chunk took."""
 
     documents: Annotated[int, Field(ge=0)] | None = None
     bytes: Annotated[int, Field(ge=0)] | None = None
-    duration_ms: Annotated[float, Field(ge=0)] | None = None
+    duration_seconds: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="How long the crawler worked on it, by its own clock. It is measured for the platform."
+    )
     cost_micros: Annotated[int, Field(ge=0)] | None = None
 
 
-class CrawlerError(Message):
+class CrawlerError(Open):
     """What went wrong."""
 
     code: Annotated[str, Field(min_length=1, max_length=100)]
     message: Annotated[str, Field(max_length=10_000)] = ""
     retryable: bool | None = None
+    retry_after_seconds: Annotated[float, Field(ge=0, le=_MONTH_S)] | None = Field(
+        None, description="What the platform said about when to come again; it stands over the backoff."
+    )
 
 
 class CrawlerResult(Message):
@@ -120,3 +139,8 @@ class CrawlerResult(Message):
     cursor: JsonValue = None
     metrics: Metrics | None = None
     errors: list[CrawlerError] = Field(default_factory=list, max_length=100)
+
+    @property
+    def took_s(self) -> float | None:
+        """How long the crawler says it worked on what it brings."""
+        return self.metrics.duration_seconds if self.metrics else None

@@ -1,16 +1,24 @@
 """A job and what is known of its parts, as the house passes them around."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from leasehold.jobs.machine import Status, Task
+from leasehold.jobs.messages import CrawlRequest
+from leasehold.writers import Space
 
 # How the ids of jobs begin that their producers gave no name.
 PREFIX = "job"
 DEAD_LETTER = "dead"
+REPLAY = "replay"
+# What is put off for good is put off until that year.
+_NEVER = 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +26,7 @@ class Part:
     """What one platform has to do for a job, and how far it is."""
 
     task: Task
+    created_at: datetime
     not_before: datetime
     deadline_at: datetime
     begun_at: datetime | None
@@ -25,6 +34,13 @@ class Part:
     updated_at: datetime
     lease: UUID | None
     is_resting: bool  # before its next attempt
+    is_published: bool = False  # it lies in a broker's queue, or a worker took it from there and has not said a word
+    is_unheard: bool = False  # no worker can be blamed yet: not published, or not long enough ago
+
+    @property
+    def is_put_off(self) -> bool:
+        """Whether it waits for whoever sent it: a run that is paused puts off what no worker has."""
+        return self.task.status is Status.PENDING and self.not_before.year == _NEVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +94,29 @@ class Order:
     deadline_at: datetime
     trace_ctx: Mapping[str, Any] | None
     is_retry: bool
+    organisation: UUID
+    phase: str | None  # of the move of its results, where somebody has promoted it
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """What a platform has in hand, and how many organisations wait for it."""
+class NewTask:
+    """What one platform is to do for a job that is taken in."""
 
+    id: UUID
     platform: str
-    in_hand: int
-    waiting: int
-    ours: int
-    is_paused: bool
+    attempts: int
+    is_canary: bool
 
-    def room(self, limit: int) -> int:
-        """How many more we may begin. Where others wait too, everybody has an equal share."""
-        if self.is_paused:
-            return 0
-        free = max(0, limit - self.in_hand)
-        if self.waiting <= 1:
-            return free
-        share = -(-limit // self.waiting)
-        return min(free, max(0, share - self.ours))
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A request on its way in."""
+
+    id: str
+    request: CrawlRequest
+    priority: int
+    deadline_s: int
+    tasks: Sequence[NewTask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +124,26 @@ class Receipt:
     """A chunk that is kept."""
 
     task: UUID
+    platform: str
+    job: str
     key: bytes
     cursor: str  # as JSON
     attempt: int
     fence: int
     sha256: bytes
-    chunk: str  # as JSON
+    documents: Sequence[Mapping[str, Any]]
     late: bool
+    is_written: bool  # in the same breath
+    space: Space
+    shadow_due: bool
+
+    @property
+    def chunk(self) -> str:
+        return orjson.dumps(self.documents).decode()
+
+    @property
+    def is_needed_later(self) -> bool:
+        return self.shadow_due or not self.is_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +169,21 @@ class Burial:
     payload: str  # as JSON
     task: Task | None = None
     detail: str | None = None
+    # What is known where there is no task.
+    platform: str | None = None
+    job: str | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a transaction did."""
+
+    over: list[str] = field(default_factory=list)  # jobs that ended, with leases that were taken for them
+    outcomes: Sequence[tuple[str, str, float | None]] = ()  # of attempts: platform, how, and how long a task took
+    buried: Sequence[Burial] = ()
+    lags: Sequence[tuple[str, float]] = ()  # of chunks that were written: platform, and since when they waited
+    verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)  # on messages, by platform
+    took: list[tuple[str, float]] = field(default_factory=list)  # of chunks that were accepted, as their crawlers say
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +191,17 @@ class JobFilter:
     """Which jobs are asked for."""
 
     platform: str | None = None
-    status: str | None = None
+    statuses: Sequence[Status] = ()  # empty for all
+    older_than_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterFilter:
+    """Which dead letters are asked for."""
+
+    platform: str | None = None
+    reason: str | None = None
+    replayed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,26 +226,6 @@ class Books:
         return self.accepted - self.completed - self.failed - self.timed_out - self.cancelled - self.live
 
 
-@dataclass(frozen=True, slots=True)
-class Depth:
-    """How a platform stands with an organisation."""
-
-    depth: int = 0
-    oldest_s: float | None = None
-    in_flight: int = 0
-    failure_rate: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """That a platform was paused, and by whom."""
-
-    platform: str
-    paused_at: datetime
-    by_name: str
-    reason: str | None
-
-
 @dataclass(slots=True)
 class Noted:
     """What is written about tasks in one breath."""
@@ -198,3 +234,98 @@ class Noted:
 
     def add(self, task: Task, event: str, **detail: Any) -> None:
         self.events.append((task, event, detail))
+
+
+@dataclass(frozen=True, slots=True)
+class LetterFilter:
+    """Which dead letters are meant: those named, or all that fit."""
+
+    ids: Sequence[UUID] | None = None
+    platform: str | None = None
+    reason: str | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+    with_replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayWish:
+    """What an operator wants to have tried again, and how."""
+
+    which: LetterFilter
+    dry_run: bool = False
+    rate_per_second: float = 0.0  # 0 begins everything at once
+    limit: int = 1000
+    again: bool = False  # also what was replayed before
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter as far as replaying it goes."""
+
+    id: UUID
+    at: datetime
+    platform: str | None
+    job: str | None
+    task: UUID | None
+    reason: str
+    payload: Mapping[str, Any]
+    is_replayed: bool
+    is_result: bool  # a message was refused; what it was about is not over by that
+
+
+@dataclass(frozen=True, slots=True)
+class LetterCount:
+    """How many letters of a platform have one reason."""
+
+    platform: str | None
+    reason: str
+    total: int
+    open: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A letter that is not replayed, and why."""
+
+    id: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What became of a letter. In a dry run it may have no job yet."""
+
+    id: UUID
+    job: str | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewReplay:
+    """A replay that begins."""
+
+    id: UUID
+    by_name: str
+    rate_per_second: float
+    matched: int
+    left_over: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Letters that were tried again together, and how far that is."""
+
+    id: UUID
+    at: datetime
+    by_name: str
+    rate_per_second: float
+    matched: int
+    left_over: int
+    replayed: int
+    skipped: Sequence[Mapping[str, str]]
+    ended_at: datetime | None
+    stopped_at: datetime | None
+    waiting: int  # tasks that no worker has begun
+    last_at: datetime | None  # when the last of them may begin

@@ -15,7 +15,31 @@ class PlatformUnknown(Problem):
     status, title = 404, "Platform unknown"
 
 
+class WrongTransport(Problem):
+    """The workers of this platform get their tasks another way; `transport` says which, and so does its file."""
+
+    status, title = 409, "Wrong transport"
+
+
 class WrongState(Problem):
     """It cannot do that where it is; `status_now` says where that is."""
 
     status, title = 409, "Wrong state"
+
+
+class ShadowMissing(Problem):
+    """This platform's results are written to one place alone. Name a `shadow` under `writer` in its file."""
+
+    status, title = 409, "No shadow"
+
+
+class WritersDiffer(Problem):
+    """The places results are written to do not hold the same, or too little was compared. `differences` says what."""
+
+    status, title = 409, "Writers differ"
+
+
+class ReplayUnknown(Problem):
+    """No replay of your organisation has this id. `GET /v2/jobs/dead-letters/replays` lists them."""
+
+    status, title = 404, "Replay unknown"

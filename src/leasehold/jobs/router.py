@@ -1,8 +1,6 @@
 """Jobs, tasks and platforms over HTTP: parse, call, answer."""
 
-from datetime import datetime
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import Depends, Path, Query, Request, Response
 from pydantic import Field
@@ -10,7 +8,9 @@ from pydantic import Field
 from leasehold.auth import Permission
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.jobs.answers import (
+    AcceptedOut,
     AllBooksOut,
+    BatchOut,
     BooksOut,
     DeadLetterOut,
     DocumentOut,
@@ -25,18 +25,21 @@ from leasehold.jobs.answers import (
     job_out,
     offer_out,
     platform_out,
+    read_batch,
     verdicts_out,
 )
 from leasehold.jobs.machine import Status
 from leasehold.jobs.messages import CrawlRequest
-from leasehold.jobs.models import Depth, Job, JobFilter
-from leasehold.jobs.outlook import explain
-from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState
+from leasehold.jobs.models import DeadLetterFilter, Job, JobFilter
+from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.service import Jobs
+from leasehold.jobs.steering import Steer
 from leasehold.leases import LeaseLost, Wanted
-from leasehold.paging import Cursor, Limit, Page, decode, paged
+from leasehold.paging import Cursor, Limit, Page, decode, paged, time_and_id, time_and_text
 from leasehold.platforms import Slug
-from leasehold.strict import Line, Strict, answered
+from leasehold.problems import fault, invalid
+from leasehold.strict import Line, Moment, Strict, answered
+from leasehold.tracing import TraceDep
 
 routes = router("jobs")
 
@@ -60,6 +63,7 @@ class TaskAcquireIn(Strict):
     limit: int = Field(1, ge=1, le=100, description="How many at the most.")
     ttl_seconds: int | None = Field(None, ge=5, le=3600, description="How long each lives without a sign of life.")
     wait_seconds: int = Field(0, ge=0, le=30, description="How long to wait for something to do.")
+    canary: bool = Field(False, description="Only tasks that are set apart to try out something new.")
 
 
 class ResultsIn(Strict):
@@ -68,14 +72,36 @@ class ResultsIn(Strict):
     )
 
 
+class BatchIn(Strict):
+    items: list[Any] = Field(
+        min_length=1, max_length=MAX_RESULTS, description="CrawlRequest messages; each gets an answer of its own."
+    )
+
+
+class JobChange(Strict):
+    priority: int | None = Field(None, ge=0, le=9, description="Higher goes first.")
+    not_before: Moment | None = Field(
+        None, description="It begins then; what has passed is at once. What was left until the deadline moves along."
+    )
+
+
 class PauseIn(Strict):
     reason: Line | None = None
 
 
 @routes.post("/v2/jobs", status_code=202, **allows(Permission.JOBS_SUBMIT))
-async def submit_job(crawl: CrawlRequest, caller: CallerDep, jobs: JobsDep) -> JobOut:
+async def submit_job(crawl: CrawlRequest, caller: CallerDep, jobs: JobsDep, trace: TraceDep) -> JobOut:
     """Ask for a crawl. The same `job_id` again is the same job, never a second one."""
-    return job_out(await jobs.submit(caller, crawl))
+    return job_out(await jobs.submit(caller, crawl.traced(trace)))
+
+
+@routes.post("/v2/jobs/batch", status_code=202, **allows(Permission.JOBS_SUBMIT))
+async def submit_jobs(batch: BatchIn, caller: CallerDep, jobs: JobsDep, trace: TraceDep) -> BatchOut:
+    """Ask for many crawls at once. What can go nowhere is refused by itself; the others are taken in."""
+    good, told = read_batch(batch.items, jobs.catalogue)
+    taken = await jobs.submit_many(caller, [one.traced(trace) for one in good.values()]) if good else []
+    told |= {place: AcceptedOut(job_id=one.job, created=one.is_new) for place, one in zip(good, taken, strict=True)}
+    return BatchOut(items=[told[place] for place in range(len(batch.items))])
 
 
 @routes.get("/v2/jobs", **allows(Permission.JOBS_VIEW))
@@ -83,12 +109,14 @@ async def list_jobs(
     caller: CallerDep,
     jobs: JobsDep,
     platform: Annotated[str | None, Query(max_length=200)] = None,
-    status: Annotated[Status | None, Query(description="Where they are.")] = None,
+    status: Annotated[str | None, Query(max_length=200, description="Where they are; several by commas.")] = None,
+    older_than_seconds: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Accepted before that.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[JobOut]:
     """Jobs, newest first."""
-    rows = await jobs.page(caller, JobFilter(platform, status), decode(cursor, _time_and_text), limit + 1)
+    which = JobFilter(platform, _statuses(status), older_than_seconds)
+    rows = await jobs.page(caller, which, decode(cursor, time_and_text), limit + 1)
     items, following = paged(rows, limit, _place)
     return Page(items=[job_out(job) for job in items], next_cursor=following)
 
@@ -105,11 +133,13 @@ async def list_dead_letters(
     jobs: JobsDep,
     platform: Annotated[str | None, Query(max_length=200)] = None,
     reason: Annotated[str | None, Query(max_length=200)] = None,
+    replayed: Annotated[bool | None, Query(description="Only those that were replayed, or were not.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[DeadLetterOut]:
     """What could not be done, newest first, with the reason and what was asked for."""
-    rows = await jobs.dead_letters(caller, platform, reason, decode(cursor, _time_and_id), limit + 1)
+    which = DeadLetterFilter(platform, reason, replayed)
+    rows = await jobs.dead_letters(caller, which, decode(cursor, time_and_id), limit + 1)
     items, following = paged(rows, limit, lambda one: f"{one.at.isoformat()} {one.id.hex}")
     return Page(items=[DeadLetterOut.model_validate(one) for one in items], next_cursor=following)
 
@@ -120,15 +150,21 @@ async def get_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOut:
     return job_out(await jobs.get(caller, job_id))
 
 
+@routes.patch("/v2/jobs/{job_id}", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))
+async def change_job(job_id: IdInPath, change: JobChange, caller: CallerDep, jobs: JobsDep) -> JobOut:
+    """Make a job more or less urgent, or put it off. What a worker has in hand goes on; its next attempt is changed."""
+    return job_out(await jobs.steer(caller, job_id, Steer(change.priority, change.not_before)))
+
+
 @routes.get("/v2/jobs/{job_id}/results", **allows(Permission.JOBS_VIEW, JobUnknown))
 async def list_results(
     job_id: IdInPath, caller: CallerDep, jobs: JobsDep, limit: Limit = 50, cursor: Cursor = None
 ) -> Page[DocumentOut]:
     """What it brought, in the order it came."""
     rows = await jobs.results(caller, job_id, decode(cursor, _two_numbers), limit + 1)
-    items, following = paged(rows, limit, lambda row: f"{row[1]} {row[2]}")
+    items, following = paged(rows, limit, lambda one: f"{one.number} {one.place}")
     return Page(
-        items=[DocumentOut(platform=platform, document=document) for platform, _, _, document in items],
+        items=[DocumentOut(platform=one.platform, document=dict(one.document)) for one in items],
         next_cursor=following,
     )
 
@@ -148,20 +184,14 @@ async def retry_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOu
 @routes.get("/v2/jobs/{job_id}/explain", **allows(Permission.JOBS_VIEW, JobUnknown))
 async def explain_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> ExplainOut:
     """Why it is where it is: which limit, how many go before it, and when that should clear."""
-    job = await jobs.get(caller, job_id)
-    known = {platform.slug: (platform, depth, pause) for platform, depth, pause in await jobs.platforms(caller)}
-    parts = []
-    for part in job.parts:
-        platform, depth, pause = known.get(part.task.platform, (None, Depth(), None))
-        ahead = await jobs.ahead(caller, part.task.id) if part.task.status is Status.PENDING else 0
-        parts.append(SayingOut.model_validate(explain(part, platform, depth, pause, ahead)))
+    parts = [SayingOut.model_validate(one) for one in await jobs.explain(caller, job_id)]
     return ExplainOut(detail=" ".join(part.detail for part in parts), parts=parts)
 
 
 @routes.post(
     "/v2/tasks/acquire",
     response_model=TaskOfferOut,
-    **allows(Permission.TASKS_WORK, PlatformUnknown, LeaseLost),
+    **allows(Permission.TASKS_WORK, PlatformUnknown, LeaseLost, WrongTransport),
 )
 async def acquire_tasks(
     request: Request, ask: TaskAcquireIn, caller: CallerDep, jobs: JobsDep, key: IdempotencyKey = None
@@ -171,7 +201,7 @@ async def acquire_tasks(
     asked = once(caller, "POST /v2/tasks/acquire", key, ask)
     offer = await unless_gone(
         request,
-        jobs.acquire(caller, wanted, ask.platforms, ask.task_types, asked),
+        jobs.acquire(caller, wanted, ask.platforms, ask.task_types, asked, is_canary=ask.canary),
         lambda granted: jobs.counter.take_back(caller, granted),
         is_long=ask.wait_seconds > 0,
     )
@@ -188,13 +218,13 @@ async def take_results(results: ResultsIn, caller: CallerDep, jobs: JobsDep) -> 
 async def list_platforms(caller: CallerDep, jobs: JobsDep) -> PlatformsOut:
     """Every platform there is, with its limits and how it stands."""
     found = await jobs.platforms(caller)
-    return PlatformsOut(items=[PlatformOut.model_validate(platform_out(*one)) for one in found])
+    return PlatformsOut(items=[PlatformOut.model_validate(platform_out(one)) for one in found])
 
 
 @routes.get("/v2/platforms/{platform_slug}", **allows(Permission.JOBS_VIEW, PlatformUnknown))
 async def get_platform(platform_slug: SlugInPath, caller: CallerDep, jobs: JobsDep) -> OnePlatformOut:
     """One platform, with what can be asked of it: a schema and an example for each type of task."""
-    return platform_out(*(await jobs.platforms(caller, platform_slug))[0])
+    return platform_out((await jobs.platforms(caller, platform_slug))[0])
 
 
 @routes.post("/v2/platforms/{platform_slug}/pause", **allows(Permission.JOBS_MANAGE, PlatformUnknown))
@@ -203,31 +233,25 @@ async def pause_platform(
 ) -> OnePlatformOut:
     """Begin nothing more there. What is in hand goes on."""
     await jobs.pause(caller, platform_slug, pause.reason if pause else None)
-    return platform_out(*(await jobs.platforms(caller, platform_slug))[0])
+    return platform_out((await jobs.platforms(caller, platform_slug))[0])
 
 
 @routes.post("/v2/platforms/{platform_slug}/resume", **allows(Permission.JOBS_MANAGE, PlatformUnknown))
 async def resume_platform(platform_slug: SlugInPath, caller: CallerDep, jobs: JobsDep) -> OnePlatformOut:
     """Begin tasks there again."""
     await jobs.resume(caller, platform_slug)
-    return platform_out(*(await jobs.platforms(caller, platform_slug))[0])
+    return platform_out((await jobs.platforms(caller, platform_slug))[0])
+
+
+def _statuses(text: str | None) -> list[Status]:
+    try:
+        return [Status(word) for word in dict.fromkeys(text.split(","))] if text is not None else []
+    except ValueError:
+        raise invalid(fault("query", "status", f"It must be of {', '.join(Status)}, several by commas.")) from None
 
 
 def _place(job: Job) -> str:
     return f"{job.created_at.isoformat()} {job.id}"
-
-
-def _time_and_text(text: str) -> tuple[datetime, str]:
-    moment, _, rest = text.partition(" ")
-    at = datetime.fromisoformat(moment)
-    if at.tzinfo is None or not rest or not rest.isprintable():
-        raise ValueError("not a key")
-    return at, rest
-
-
-def _time_and_id(text: str) -> tuple[datetime, UUID]:
-    at, rest = _time_and_text(text)
-    return at, UUID(hex=rest)
 
 
 def _two_numbers(text: str) -> tuple[int, int]:

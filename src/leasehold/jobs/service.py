@@ -1,65 +1,83 @@
 """Jobs: taken in, handed to workers, ended by what those bring, by time, or by an operator."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from leasehold import audit, leases
+from leasehold import alerts, audit, leases
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
-from leasehold.ids import show, uuid7
-from leasehold.jobs import machine, store
+from leasehold.jobs import intake, limits, machine, outlook, receipts, store
+from leasehold.jobs.aftermath import Aftermath
+from leasehold.jobs.intake import Taken
 from leasehold.jobs.machine import Status, Task
+from leasehold.jobs.marks import Marks
 from leasehold.jobs.messages import CrawlRequest
-from leasehold.jobs.models import PREFIX, Books, Burial, DeadLetter, Depth, Job, JobFilter, Noted, Order, Part, Pause
-from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState
+from leasehold.jobs.models import Books, Burial, DeadLetter, DeadLetterFilter, Job, JobFilter, Noted, Order, Part, Tally
+from leasehold.jobs.moving import Moving
+from leasehold.jobs.outlook import Saying
+from leasehold.jobs.posting import Posting
+from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.results import Results, Told
+from leasehold.jobs.standing import Depth, Standing
+from leasehold.jobs.steering import Steer, steer
 from leasehold.jobs.stock import TaskRows, TaskStock, wish
+from leasehold.jobs.writing import Writers, Writing
 from leasehold.leases import Counter, Ended, Ending, How, KeptLeases, Kind, Offer, Timekeeper, Wanted, nobody
 from leasehold.metrics import Metrics
 from leasehold.platforms import Catalogue, Platform
-from leasehold.problems import fault, invalid
-
-_PRIORITY = 4
+from leasehold.writers import Found
 
 
 class Jobs:
     """All that is done with jobs."""
 
-    def __init__(self, db: Database, clock: Timekeeper, catalogue: Catalogue, metrics: Metrics, max_age_s: int) -> None:
+    def __init__(
+        self,
+        db: Database,
+        clock: Timekeeper,
+        catalogue: Catalogue,
+        writers: Writers,
+        metrics: Metrics,
+        max_age_s: int,
+    ) -> None:
         self._db = db
         self.catalogue = catalogue
-        self.leases = KeptLeases(db, clock, TaskRows(), metrics, max_age_s)
-        self._stock = TaskStock(self.leases, catalogue)
+        self.marks = Marks(db)
+        aftermath = self._aftermath = Aftermath(self.marks, metrics.jobs, catalogue)
+        self.writing = Writing(db, catalogue, writers, aftermath)
+        self.moving = Moving(db, catalogue, writers)
+        self.has_broker = False
+        self.leases = KeptLeases(db, clock, TaskRows(catalogue, aftermath), metrics, max_age_s)
+        self.leases.is_cancelled = store.is_cancelled
+        self._stock = TaskStock(self.leases, catalogue, aftermath)
         self.counter: Counter[Order] = Counter(db, self.leases, self._stock, metrics)
-        self._results = Results(self.leases, catalogue, max_age_s)
+        self._results = Results(self.leases, catalogue, aftermath, max_age_s)
+        self.posting = Posting(db, self.leases, self.counter, catalogue, max_age_s)
 
     async def submit(self, caller: Caller, request: CrawlRequest) -> Job:
         """Take a request in. The same job again is the first one, whatever it says this time."""
-        platforms = self._platforms_for(request)
-        organisation = caller.organisation
-        first = uuid7()
-        job = request.job_id or show(PREFIX, first)
-        async with self._db.transaction(organisation) as conn:
-            deadline_s = request.deadline_seconds or max(one.timeouts.deadline_seconds for one in platforms)
-            is_new = await store.accept(conn, organisation, job, request, _priority(request, platforms), deadline_s)
-            if is_new:
-                ids = [first, *(uuid7() for _ in platforms[1:])]
-                tasks = {one.slug: id_ for one, id_ in zip(platforms, ids, strict=True)}
-                attempts = [request.max_attempts or one.retry.attempts for one in platforms]
-                await store.add_tasks(conn, organisation, job, tasks, attempts)
-                noted = Noted()
-                for part in await store.parts_of(conn, organisation, [job]):
-                    noted.add(part.task, "accepted", by=caller.name)
-                await store.note(conn, organisation, noted)
-            found = (await store.get(conn, organisation, [job], with_history=True))[job]
-        if is_new:
-            self._call(organisation, found.platforms)
+        async with self._db.transaction(caller.organisation) as conn:
+            (taken,) = await intake.take_in(conn, caller, [request], self.catalogue)
+            found = (await store.get(conn, caller.organisation, [taken.job], with_history=True))[taken.job]
+        self.begin(caller.organisation, [taken])
         return found
+
+    async def submit_many(self, caller: Caller, requests: Sequence[CrawlRequest]) -> list[Taken]:
+        """Take requests in together, in their order. Raises InvalidRequest, and takes none, when one can go nowhere."""
+        async with self._db.transaction(caller.organisation) as conn:
+            taken = await intake.take_in(conn, caller, requests, self.catalogue)
+        self.begin(caller.organisation, taken)
+        return taken
+
+    def begin(self, organisation: UUID, taken: Sequence[Taken]) -> None:
+        """New jobs are committed: call those who wait for work."""
+        if platforms := sorted({slug for one in taken if one.is_new for slug in one.platforms}):
+            self.call(organisation, platforms)
 
     async def get(self, caller: Caller, job: str) -> Job:
         async with self._db.transaction(caller.organisation) as conn:
@@ -71,13 +89,10 @@ class Jobs:
         async with self._db.transaction(caller.organisation) as conn:
             return await store.page(conn, caller.organisation, which, before, limit)
 
-    async def results(
-        self, caller: Caller, job: str, after: tuple[int, int] | None, limit: int
-    ) -> list[tuple[str, int, int, Any]]:
+    async def results(self, caller: Caller, job: str, after: tuple[int, int] | None, limit: int) -> list[Found]:
         async with self._db.transaction(caller.organisation) as conn:
             found = await _found(conn, caller.organisation, job)
-            tasks = [part.task.id for part in found.parts]
-            return await store.results(conn, caller.organisation, tasks, after, limit)
+        return await self.writing.read(caller.organisation, found.parts, after, limit)
 
     async def acquire(
         self,
@@ -86,16 +101,21 @@ class Jobs:
         platforms: Sequence[str],
         task_types: Sequence[str] | None,
         once: Once | None = None,
+        *,
+        is_canary: bool = False,
     ) -> Offer[Order]:
         """Tasks of these platforms, as many as there are and as many as they bear."""
         for slug in platforms:
-            self._platform(slug)
-        return await self.counter.acquire(caller, replace(wanted, labels=wish(platforms, task_types)), once)
+            if (transport := self._platform(slug).transport) != "http":
+                raise WrongTransport("Its workers get their tasks from RabbitMQ.", platform=slug, transport=transport)
+        return await self.counter.acquire(
+            caller, replace(wanted, labels=wish(platforms, task_types, is_canary=is_canary)), once
+        )
 
     async def take_results(self, caller: Caller, items: Sequence[Any]) -> list[Told]:
         told, freed = await self._results.take(caller, items)
         if freed:
-            self._call(caller.organisation, freed)
+            self.call(caller.organisation, freed)
         return told
 
     async def cancel(self, caller: Caller, job: str) -> Job:
@@ -111,7 +131,10 @@ class Jobs:
             again = [task for task in again if task.status is not Status.COMPLETED]
             if not again:
                 raise WrongState("Nothing of this job has failed.", status_now=str(before.status))
-            deadline_s = max(self._deadline_s(task.platform) for task in again)
+            held = [part.lease for part in before.parts if part.lease and part.task in again]
+            if held:  # by somebody who was not told yet that it was cancelled
+                await leases.end(conn, organisation, held, Ending(Kind.TASK, How.REVOKED))
+            deadline_s = max(self.deadline_s(task.platform) for task in again)
             await store.extend(conn, organisation, [task.id for task in again], deadline_s)
             after = [replace(machine.again_later(task, 0.0), losses=0) for task in again]
             noted = Noted()
@@ -121,25 +144,55 @@ class Jobs:
             await store.note(conn, organisation, noted)
             await audit.record(conn, caller, "job.retried", job, {"parts": len(after)})
             found = await _found(conn, organisation, job)
-        self._call(organisation, found.platforms)
+        self.call(organisation, found.platforms)
         return found
+
+    async def steer(self, caller: Caller, job: str, wish: Steer) -> Job:
+        """Make it more or less urgent, or put it off."""
+        async with self._db.transaction(caller.organisation) as conn:
+            wish.refuse(await _now(conn))
+            await steer(conn, caller, await self._held(conn, caller.organisation, job), wish)
+            found = await _found(conn, caller.organisation, job)
+        self.call(caller.organisation, found.platforms)
+        return found
+
+    async def bury(self, organisation: UUID, burials: Sequence[Burial]) -> None:
+        """Keep what came and could not be taken in."""
+        async with self._db.transaction(organisation) as conn:
+            await store.bury_tasks(conn, organisation, burials)
 
     async def books(self, caller: Caller) -> list[Books]:
         async with self._db.transaction(caller.organisation) as conn:
             return await store.books(conn, caller.organisation)
 
     async def dead_letters(
-        self, caller: Caller, platform: str | None, reason: str | None, before: tuple[datetime, UUID] | None, limit: int
+        self, caller: Caller, which: DeadLetterFilter, before: tuple[datetime, UUID] | None, limit: int
     ) -> list[DeadLetter]:
         async with self._db.transaction(caller.organisation) as conn:
-            return await store.dead_letters(conn, caller.organisation, platform, reason, before, limit)
+            return await store.dead_letters(conn, caller.organisation, which, before, limit)
 
-    async def platforms(self, caller: Caller, slug: str | None = None) -> list[tuple[Platform, Depth, Pause | None]]:
+    async def platforms(self, caller: Caller, slug: str | None = None) -> list[Standing]:
+        """How they stand: what waits, whether somebody has paused them, and how far the move of their results is."""
         wanted = [self._platform(slug)] if slug else list(self.catalogue.platforms.values())
         async with self._db.transaction(caller.organisation) as conn:
             depths = await store.depths(conn, caller.organisation, slug)
             pauses = await store.pauses(conn, caller.organisation)
-        return [(one, depths.get(one.slug, Depth()), pauses.get(one.slug)) for one in wanted]
+            phases = await receipts.phases(conn, caller.organisation)
+            breakers = await limits.breakers(conn, caller.organisation)
+            recent = await limits.recent(conn, caller.organisation, wanted[0]) if slug else (0, 0)
+            today = (await _now(conn)).date()
+        return [
+            Standing(
+                one,
+                depths.get(one.slug, Depth()),
+                pauses.get(one.slug),
+                phases.get(one.slug, one.writer.phase),
+                breakers.get(one.slug),
+                today,
+                *recent,
+            )
+            for one in wanted
+        ]
 
     async def pause(self, caller: Caller, slug: str, reason: str | None) -> None:
         """Begin nothing more there; what is in hand goes on."""
@@ -147,13 +200,17 @@ class Jobs:
         async with self._db.transaction(caller.organisation) as conn:
             if await store.pause(conn, caller.organisation, slug, caller.name, reason):
                 await audit.record(conn, caller, "platform.paused", slug, {"reason": reason})
+                await alerts.raise_(conn, caller.organisation, alerts.PLATFORM_PAUSED, slug, reason)
 
     async def resume(self, caller: Caller, slug: str) -> None:
+        """Begin tasks there again, also where a breaker had opened."""
         self._platform(slug)
         async with self._db.transaction(caller.organisation) as conn:
             if await store.resume(conn, caller.organisation, slug):
                 await audit.record(conn, caller, "platform.resumed", slug, {})
-        self._call(caller.organisation, [slug])
+                await alerts.raise_(conn, caller.organisation, alerts.PLATFORM_RESUMED, slug)
+            await limits.close(conn, caller, slug, "somebody said so")
+        self.call(caller.organisation, [slug])
 
     async def reap(self, organisations: Sequence[UUID]) -> None:
         """Book lost workers and deadlines that passed. Grants do not depend on it; states come sooner."""
@@ -162,41 +219,54 @@ class Jobs:
             self.leases.ended(organisation, ended)
             async with self._db.transaction(organisation) as conn:
                 overdue = await store.expired_jobs(conn, organisation)
+                await limits.forget(conn, organisation)
             for job in overdue:
                 await self._end(nobody(organisation), job, Status.TIMED_OUT, "timed_out")
 
-    async def ahead(self, caller: Caller, task: UUID) -> int:
-        """How many would be begun before it."""
+    async def explain(self, caller: Caller, job: str) -> list[Saying]:
+        """Why each part of a job is where it is."""
         async with self._db.transaction(caller.organisation) as conn:
-            return await store.ahead(conn, caller.organisation, task)
+            found = await _found(conn, caller.organisation, job)
+            sayings = []
+            for part in found.parts:
+                platform = self.catalogue.get(part.task.platform)
+                facts = await outlook.look(conn, caller.organisation, part, platform) if platform else None
+                sayings.append(outlook.explain(part, platform, facts, has_broker=self.has_broker))
+        return sayings
 
     async def _end(self, caller: Caller, job: str, status: Status, event: str) -> Job:
         organisation = caller.organisation
 
-        async def end(conn: Conn) -> tuple[Job, list[Ended]]:
+        async def end(conn: Conn) -> tuple[Job, list[Ended], Tally]:
             before = await self._held(conn, organisation, job)
             live = [part for part in before.parts if not part.task.status.is_over]
             if status is Status.TIMED_OUT:
-                live = [part for part in live if part.deadline_at <= await _now(conn)]
+                now = await _now(conn)
+                live = [part for part in live if part.deadline_at <= now and part.task.sub_status != machine.WRITING]
             elif not live:
                 raise WrongState("This job is over.", status_now=str(before.status))
-            ended = await self._end_parts(conn, caller, live, status, event)
-            return await _found(conn, organisation, job), ended
+            ended, tally = await self._end_parts(conn, caller, live, status, event)
+            return await _found(conn, organisation, job), ended, tally
 
-        found, ended = await self.leases.steadily(organisation, end)
+        found, ended, tally = await self.leases.steadily(organisation, end)
         self.leases.ended(organisation, ended)
-        self._call(organisation, found.platforms)
+        await self._aftermath.tell(organisation, tally)
+        self.call(organisation, found.platforms)
         return found
 
     async def _end_parts(
         self, conn: Conn, caller: Caller, parts: Sequence[Part], status: Status, event: str
-    ) -> list[Ended]:
+    ) -> tuple[list[Ended], Tally]:
         organisation = caller.organisation
+        # Who works on something that was cancelled is told so with the next heartbeat, and has it in hand until then.
+        told = {part.task.id for part in parts if status is Status.CANCELLED and self._has_heartbeats(part)}
         over: list[Task] = [
-            replace(part.task, status=status, sub_status=None, is_held=False, final_seq=None) for part in parts
+            replace(part.task, status=status, sub_status=None, is_held=_stays(part, told), final_seq=None)
+            for part in parts
         ]
         held = [part.lease for part in parts if part.lease is not None]
-        ended = await leases.end(conn, organisation, held, Ending(Kind.TASK, How.REVOKED)) if held else []
+        taken = [part.lease for part in parts if part.lease is not None and part.task.id not in told]
+        ended = await leases.end(conn, organisation, taken, Ending(Kind.TASK, How.REVOKED)) if taken else []
         # What had run out and nobody had booked yet ends as it would have ended, by a clock that was looked at.
         late = await leases.end(conn, organisation, held, Ending(Kind.TASK, How.EXPIRED)) if held else []
         if late:
@@ -205,14 +275,15 @@ class Jobs:
         noted = Noted()
         for task in over:
             noted.add(task, event, by=caller.name)
-        await store.settle(conn, organisation, over, {})
+        tally = await store.settle(conn, organisation, over, {})
         await store.note(conn, organisation, noted)
         if status is Status.TIMED_OUT:
             missed = [Burial("timed_out", "{}", task, "Its deadline passed.") for task in over]
             await store.bury_tasks(conn, organisation, missed)
+            tally.buried = missed
         elif over:
             await audit.record(conn, caller, f"job.{event}", over[0].job, {"parts": len(over)})
-        return ended
+        return ended, tally
 
     async def _held(self, conn: Conn, organisation: UUID, job: str) -> Job:
         """A job whose parts are kept from others."""
@@ -220,7 +291,7 @@ class Jobs:
         await store.hold_tasks(conn, organisation, [part.task.id for part in first.parts])
         return await _found(conn, organisation, job)
 
-    def _call(self, organisation: UUID, platforms: Sequence[str]) -> None:
+    def call(self, organisation: UUID, platforms: Sequence[str]) -> None:
         """Something may be begun at these platforms, and that is committed."""
         self.counter.room.freed(organisation, platforms)
 
@@ -230,31 +301,21 @@ class Jobs:
             raise PlatformUnknown("No platform has this name.")
         return found
 
-    def _deadline_s(self, slug: str) -> int:
+    def deadline_s(self, slug: str) -> int:
         found = self.catalogue.get(slug)
         return found.timeouts.deadline_seconds if found else 86_400
 
-    def _platforms_for(self, request: CrawlRequest) -> list[Platform]:
+    def _has_heartbeats(self, part: Part) -> bool:
+        found = self.catalogue.get(part.task.platform)
+        return found is not None and found.transport == "http"
+
+    def platforms_for(self, request: CrawlRequest) -> list[Platform]:
         """Where a request goes; raises InvalidRequest when it can go nowhere."""
-        platforms: list[Platform] = []
-        for slug in request.platforms:
-            platform = self.catalogue.get(slug)
-            if platform is None:
-                raise invalid(fault("body", "/platform", "There is no such platform: GET /v2/platforms lists them."))
-            kind = platform.task_types.get(request.task_type)
-            if kind is None:
-                known = ", ".join(platform.task_types)
-                raise invalid(fault("body", "/task_type", f"The platform {slug} has no such type, only {known}."))
-            if faults := kind.faults(request.payload):
-                raise invalid(*(fault("body", f"/payload{where}", why) for where, why in faults[:10]))
-            platforms.append(platform)
-        return platforms
+        return intake.platforms_for(request, self.catalogue)
 
 
-def _priority(request: CrawlRequest, platforms: Sequence[Platform]) -> int:
-    if request.priority is not None:
-        return request.priority
-    return max((one.task_types[request.task_type].priority for one in platforms), default=_PRIORITY)
+def _stays(part: Part, told: Collection[UUID]) -> bool:
+    return part.task.is_held and part.task.id in told
 
 
 async def _found(conn: Conn, organisation: UUID, job: str) -> Job:

@@ -3,9 +3,11 @@
 from leasehold.leases.answers import LeaseId, LeaseOut, WaitingOut, shown
 from leasehold.leases.asking import Ask, Claim, Deal, Grant, Offer, Stock, Wanted, deal_out
 from leasehold.leases.books import Books, kept_books
+from leasehold.leases.bound import BoundLeases
 from leasehold.leases.counter import Counter
 from leasehold.leases.desk import Desk
 from leasehold.leases.ear import Ear
+from leasehold.leases.fences import COUNTER_BITS, FIRST_ERA, first_of, grants_of
 from leasehold.leases.kept import KeptLeases, Resources, nobody
 from leasehold.leases.models import (
     ANYWHERE,
@@ -43,6 +45,7 @@ from leasehold.leases.store import (
     renew,
     renew_owner,
     renewed,
+    taken_for,
 )
 from leasehold.leases.timekeeper import PostgresFace, Timekeeper
 from leasehold.leases.waiting import WaitingRoom
@@ -50,12 +53,15 @@ from leasehold.leases.watch import Jump
 
 __all__ = [
     "ANYWHERE",
+    "COUNTER_BITS",
+    "FIRST_ERA",
     "LONGEST_S",
     "NEVER_DELIVERED",
     "PREFIX",
     "Ask",
     "Beaten",
     "Books",
+    "BoundLeases",
     "Claim",
     "Counter",
     "Deal",
@@ -94,6 +100,8 @@ __all__ = [
     "end",
     "enqueue",
     "find",
+    "first_of",
+    "grants_of",
     "history",
     "hold",
     "kept_books",
@@ -110,5 +118,6 @@ __all__ = [
     "renew_owner",
     "renewed",
     "shown",
+    "taken_for",
     "unknown",
 ]

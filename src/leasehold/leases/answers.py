@@ -27,6 +27,12 @@ class LeaseOut(Answer):
     expires_at: datetime
 
 
+class RenewalOut(LeaseOut):
+    cancel: bool | None = Field(
+        None, description="On a task alone: whether it is wanted no more.", exclude_if=lambda value: value is None
+    )
+
+
 class WaitingOut(Answer):
     reason: str = Field(
         description="`all_leased`, `cooling`, `blocked`, `site_capped`, `paused`, `rate_limited`, `not_due` or"
@@ -50,3 +56,7 @@ def shown(lease: Lease) -> LeaseOut:
         acquired_at=lease.acquired_at,
         expires_at=lease.expires_at,
     )
+
+
+def renewal(lease: Lease) -> RenewalOut:
+    return RenewalOut(**dict(shown(lease)), cancel=lease.cancel)

@@ -93,6 +93,8 @@ class Deal(Generic[R]):
     left_at: set[str] = field(default_factory=set)
     # Leases that had run out and were booked on the way: who got nothing looks again.
     expired: list[Ended] = field(default_factory=list)
+    # To be done once it is committed.
+    after: list[Callable[[], None]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

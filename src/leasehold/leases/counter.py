@@ -238,6 +238,8 @@ class Counter(Generic[R]):
         for site, seconds in served.next_in_s.items():
             self.room.call_in(organisation, site, seconds)
         self._kept.ended(organisation, served.deal.expired)
+        for done in served.deal.after:
+            done()
         self.room.nudge(organisation, served.deal.left_at)
 
     def _leave(self, ask: Ask) -> None:

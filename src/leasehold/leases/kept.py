@@ -6,6 +6,7 @@ may find a lease run out is done by `steadily` or `surely`, which do it again wh
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
@@ -100,6 +101,8 @@ class KeptLeases:
         self._max_age_s = max_age_s
         # Who is told of sites where something came free; the counter, once there is one.
         self.freed: Callable[[UUID, Iterable[str]], None] = lambda _organisation, _sites: None
+        # Whether what a lease is on is wanted no more, where that can be.
+        self.is_cancelled: Callable[[Conn, UUID, UUID], Awaitable[bool]] | None = None
 
     async def steadily(self, organisation: UUID, work: Callable[[Conn], Awaitable[T]]) -> T:
         """Do it in one transaction; taken back and done again when a lease did not end as it seemed to it."""
@@ -155,7 +158,10 @@ class KeptLeases:
                 await store.renew(conn, caller.organisation, {lease: ttl_seconds}, self._max_age_s)
             )
             if lease in renewed:
-                return renewed[lease]
+                found = renewed[lease]
+                if self.is_cancelled is None:
+                    return found
+                return replace(found, cancel=await self.is_cancelled(conn, caller.organisation, found.resource))
             why = await self.why_not(conn, caller.organisation, lease)
             self._metrics.stale_calls.labels("heartbeat").inc()
             raise why
@@ -206,6 +212,15 @@ class KeptLeases:
             held = await store.live(conn, caller.organisation, which, None, _ALL_OF_AN_OWNER)
             leases = [lease.id for lease in held]
             return await self._end(conn, caller, leases, Ending(self.kind, How.REVOKED), None)
+
+        ended = await self.surely(caller.organisation, revoke)
+        self.ended(caller.organisation, ended)
+        return len(ended)
+
+    async def revoke_jobs(self, caller: Caller, jobs: Sequence[str]) -> int:
+        async def revoke(conn: Conn) -> list[Ended]:
+            held = await store.taken_for(conn, caller.organisation, self.kind, jobs)
+            return await self._end(conn, caller, held, Ending(self.kind, How.REVOKED), None)
 
         ended = await self.surely(caller.organisation, revoke)
         self.ended(caller.organisation, ended)

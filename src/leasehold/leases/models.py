@@ -63,6 +63,7 @@ class Lease:
     fence: int
     acquired_at: datetime
     expires_at: datetime
+    cancel: bool | None = None  # of a task that was renewed: whether it is wanted no more
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,14 @@ SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at
  ORDER BY id
  LIMIT %(limit)s::int;
 
+-- name: taken_for
+-- What is held of a kind for these jobs.
+SELECT id
+  FROM lease
+ WHERE organisation = %(organisation)s::uuid AND kind = %(kind)s::text AND job_id = ANY(%(jobs)s::text[])
+   AND job_id IS NOT NULL AND expires_at > clock_timestamp() AND NOT moved
+ ORDER BY id;
+
 -- name: find
 SELECT id, kind, resource, site, owner, job_id, fence, acquired_at, expires_at
   FROM lease

@@ -10,7 +10,7 @@ from leasehold.auth import Permission
 from leasehold.door import ANY_CALLER, CallerDep, allows, router
 from leasehold.fastlane import Lane, lane
 from leasehold.ids import parse
-from leasehold.leases.answers import LeaseId, LeaseOut, shown
+from leasehold.leases.answers import LeaseId, LeaseOut, RenewalOut, renewal, shown
 from leasehold.leases.models import LONGEST_S, PREFIX, Kind, LeaseFilter
 from leasehold.leases.problems import LeaseLost, LeaseUnknown, unknown
 from leasehold.leases.service import Leases
@@ -89,7 +89,9 @@ class RevokedOut(Answer):
 
 
 # Which permission it takes depends on what the lease is on, so the door lets everybody in and the service asks.
-@routes.post("/v2/leases/{lease_id}/heartbeat", response_model=LeaseOut, **allows(ANY_CALLER, LeaseLost, LeaseUnknown))
+@routes.post(
+    "/v2/leases/{lease_id}/heartbeat", response_model=RenewalOut, **allows(ANY_CALLER, LeaseLost, LeaseUnknown)
+)
 async def heartbeat(
     lease_id: IdInPath, caller: CallerDep, leases: LeasesDep, beat: HeartbeatIn | None = None
 ) -> Response:
@@ -97,7 +99,8 @@ async def heartbeat(
     lease = parse(PREFIX, lease_id)
     if lease is None:
         raise unknown()
-    return answered(shown(await leases.renew(caller, lease, beat.ttl_seconds if beat else None)))
+    renewed = await leases.renew(caller, lease, beat.ttl_seconds if beat else None)
+    return answered(shown(renewed) if renewed.cancel is None else renewal(renewed))
 
 
 @routes.post("/v2/leases/heartbeat", **allows(ANY_CALLER))

@@ -1,6 +1,7 @@
 """Leases of every kind: each call goes to whoever holds that kind of resource."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
@@ -38,6 +39,9 @@ class Holder(Protocol):
 
     async def revoke_owner(self, caller: Caller, owner: str) -> int: ...
 
+    async def revoke_jobs(self, caller: Caller, jobs: Sequence[str]) -> int:
+        """End what was taken for these jobs."""
+
     async def live(self, caller: Caller, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]: ...
 
 
@@ -66,6 +70,18 @@ class Leases:
 
     async def revoke_owner(self, caller: Caller, owner: str) -> int:
         return sum([await holder.revoke_owner(caller, owner) for holder in self._holders.values()])
+
+    async def revoke_jobs(self, caller: Caller, jobs: Sequence[str]) -> int:
+        """End what was taken for these jobs, of every kind; also of the others when one kind is out of reach."""
+        found = await asyncio.gather(
+            *(holder.revoke_jobs(caller, jobs) for holder in self._holders.values()), return_exceptions=True
+        )
+        revoked = 0
+        for one in found:
+            if isinstance(one, BaseException):
+                raise one
+            revoked += one
+        return revoked
 
     async def live(self, caller: Caller, which: LeaseFilter, after: UUID | None, limit: int) -> list[Lease]:
         """Who holds what now, oldest grant first."""

@@ -157,6 +157,13 @@ async def live(conn: Conn, organisation: UUID, which: LeaseFilter, after: UUID |
     return [_lease(row) for row in await cur.fetchall()]
 
 
+async def taken_for(conn: Conn, organisation: UUID, kind: Kind, jobs: Sequence[str]) -> list[UUID]:
+    """What is held of a kind for these jobs."""
+    cur = conn.cursor(row_factory=scalar_row)
+    await cur.execute(SQL["taken_for"], {"organisation": organisation, "kind": kind, "jobs": list(jobs)})
+    return await cur.fetchall()
+
+
 async def find(conn: Conn, organisation: UUID, leases: Iterable[UUID]) -> dict[UUID, Lease]:
     """Those that are not settled yet, live or run out."""
     cur = await conn.execute(SQL["find"], {"organisation": organisation, "leases": list(leases)})

@@ -3,20 +3,31 @@
 from leasehold.platforms.catalogue import LOOK_EVERY_S, Catalogue
 from leasehold.platforms.comparing import compare
 from leasehold.platforms.files import SHIPPED, Fault, Folder, read
-from leasehold.platforms.models import Backoff, Platform, Retry, Slug, TaskType, Writer
+from leasehold.platforms.handlers import PLAIN, About, Document, Handler, Plain, find
+from leasehold.platforms.models import Backoff, Breaker, Phase, Platform, Results, Retry, Slug, TaskType, Writer, faults
 
 __all__ = [
     "LOOK_EVERY_S",
+    "PLAIN",
     "SHIPPED",
+    "About",
     "Backoff",
+    "Breaker",
     "Catalogue",
+    "Document",
     "Fault",
     "Folder",
+    "Handler",
+    "Phase",
+    "Plain",
     "Platform",
+    "Results",
     "Retry",
     "Slug",
     "TaskType",
     "Writer",
     "compare",
+    "faults",
+    "find",
     "read",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -72,19 +73,27 @@ def read_file(path: Path) -> Platform | list[Fault]:
     try:
         if path.stat().st_size > _LARGEST_BYTES:
             return [Fault(path.name, "", "It is larger than 1 MiB.")]
-        document = yaml.load(path.read_text("utf-8"), _Loader)  # noqa: S506 (a SafeLoader)
+        found = _parsed(path.name, path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         return [Fault(path.name, "", f"It cannot be read: {type(error).__name__}.")]
+    return found if isinstance(found, Platform) else list(found)
+
+
+@lru_cache(maxsize=256)
+def _parsed(name: str, text: str) -> Platform | tuple[Fault, ...]:
+    """What a file says, remembered: a folder is read again whenever one of its files has changed."""
+    try:
+        document = yaml.load(text, _Loader)  # noqa: S506 (a SafeLoader)
     except yaml.YAMLError as error:
-        return [Fault(path.name, "", _where(error))]
+        return (Fault(name, "", _where(error)),)
     if not isinstance(document, dict):
-        return [Fault(path.name, "", "It must be a mapping.")]
+        return (Fault(name, "", "It must be a mapping."),)
     try:
         platform = Platform.model_validate(document)
     except ValidationError as error:
-        return list(_faults(path.name, error))
-    if platform.slug != path.stem:
-        return [Fault(path.name, "platform", f"It says {platform.slug}; a platform stands in a file of its name.")]
+        return tuple(_faults(name, error))
+    if platform.slug != name.removesuffix(".yaml"):
+        return (Fault(name, "platform", f"It says {platform.slug}; a platform stands in a file of its name."),)
     return platform
 
 

@@ -5,11 +5,12 @@ from leasehold.seeds.books import books
 from leasehold.seeds.importing import Line as FileLine
 from leasehold.seeds.importing import NotThatFormat, from_csv, from_ndjson, from_opml
 from leasehold.seeds.intake import from_line
-from leasehold.seeds.models import Seed
+from leasehold.seeds.models import Histogram, Seed
 from leasehold.seeds.service import Seeds
 
 __all__ = [
     "FileLine",
+    "Histogram",
     "NotThatFormat",
     "Seed",
     "SeedGrantOut",

@@ -40,6 +40,18 @@ class SeedOut(Answer):
     updated_at: datetime
 
 
+class SeedVisitOut(Answer):
+    number: int = Field(description="Which of the seed's visits it was, counted from 1.")
+    at: datetime = Field(description="When it ended.")
+    outcome: VisitOutcome
+    found: int | None = Field(description="How many new things there were; null unless the outcome is ok.")
+    previous_interval_seconds: int = Field(description="The interval before.")
+    interval_seconds: int = Field(description="What the visit made of it.")
+    next_due_at: datetime = Field(description="When the next visit was to be.")
+    owner: str = Field(description="Who visited it, as they call themselves.")
+    reason: str | None = Field(description="Why it went so, in the visitor's words.")
+
+
 class SeedGrantOut(LeaseOut):
     seed: SeedOut
 
@@ -58,6 +70,7 @@ class SeedsOut(Answer):
 class HistogramOut(Answer):
     overdue: int = Field(description="Seeds that are due now.")
     hours: list[int] = Field(description="How many fall due within the first hour from now, the second, and so on.")
+    minutes: list[int] = Field(description="How many fall due in each five minutes of the next hour.")
 
 
 def granted_seeds(offer: Offer[Seed]) -> list[SeedGrantOut]:

@@ -65,7 +65,9 @@ def from_csv(text: str) -> Iterator[Line]:
             continue
         before = reader.line_num
         if row and len(row) != len(header):
-            yield Line(number, None, f"This has {len(row)} columns; the first line names {len(header)}.")
+            yield Line(
+                number, None, f"This has {len(row)} column{'s'[: len(row) != 1]}; the first line names {len(header)}."
+            )
         elif row:
             yield _row(number, dict(zip(header, row, strict=True)))
 

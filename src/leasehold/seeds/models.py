@@ -59,6 +59,21 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
+class PastVisit:
+    """How one visit of a seed went, and what became of the interval."""
+
+    number: int
+    at: datetime
+    outcome: str
+    found: int | None
+    previous_interval_seconds: int
+    interval_seconds: int
+    next_due_at: datetime
+    owner: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SeedWish:
     """What somebody says of a seed; None leaves a thing as it is, or as it usually is."""
 
@@ -106,3 +121,4 @@ class Histogram:
 
     overdue: int
     hours: list[int]
+    minutes: list[int]  # of the next hour, five at a time

@@ -148,16 +148,39 @@ UPDATE seed
  WHERE organisation = %(organisation)s::uuid AND lease = ANY(%(leases)s::uuid[]) AND id = ANY(%(ids)s::uuid[]);
 
 -- name: visited
--- A holder has said how the visit went.
-UPDATE seed
-   SET lease = NULL, back_at = NULL,
-       next_due_at = clock_timestamp() + %(delay)s::float8 * interval '1 second',
-       interval_seconds = %(interval)s::int, consecutive_failures = %(failed_visits)s::int,
-       enabled = enabled AND NOT %(is_gone)s::boolean,
-       cursor = coalesce(%(cursor)s::jsonb, cursor),
-       last_outcome = %(outcome)s::text, last_found = coalesce(%(found)s::int, last_found),
-       last_visited_at = clock_timestamp(), updated_at = clock_timestamp()
- WHERE organisation = %(organisation)s::uuid AND id = %(id)s::uuid AND lease = %(lease)s::uuid;
+-- A holder has said how the visit went. It is noted, and now and then what is older than the newest few goes: to look for
+-- that each time costs more than to note the visit.
+WITH visited AS (
+    UPDATE seed
+       SET lease = NULL, back_at = NULL,
+           next_due_at = clock_timestamp() + %(delay)s::float8 * interval '1 second',
+           interval_seconds = %(interval)s::int, consecutive_failures = %(failed_visits)s::int,
+           enabled = enabled AND NOT %(is_gone)s::boolean,
+           cursor = coalesce(%(cursor)s::jsonb, cursor),
+           last_outcome = %(outcome)s::text, last_found = coalesce(%(found)s::int, last_found),
+           last_visited_at = clock_timestamp(), updated_at = clock_timestamp(), visits = visits + 1
+     WHERE organisation = %(organisation)s::uuid AND id = %(id)s::uuid AND lease = %(lease)s::uuid
+    RETURNING id, visits, last_visited_at, interval_seconds, next_due_at
+), forgotten AS (
+    DELETE FROM seed_visit v
+     USING visited
+     WHERE v.organisation = %(organisation)s::uuid AND v.seed = visited.id
+       AND mod(visited.visits, %(every)s::int) = 0 AND v.number <= visited.visits - %(most)s::int
+)
+INSERT INTO seed_visit (organisation, seed, number, at, outcome, found, previous_interval_seconds, interval_seconds,
+                        next_due_at, owner, reason)
+SELECT %(organisation)s::uuid, id, visits, last_visited_at, %(outcome)s::text, %(found)s::int, %(previous)s::int,
+       interval_seconds, next_due_at, %(owner)s::text, %(reason)s::text
+  FROM visited;
+
+-- name: visits
+-- The newest first.
+SELECT number, at, outcome, found, previous_interval_seconds, interval_seconds, next_due_at, owner, reason
+  FROM seed_visit
+ WHERE organisation = %(organisation)s::uuid AND seed = %(seed)s::uuid
+   AND (%(before)s::int IS NULL OR number < %(before)s::int)
+ ORDER BY number DESC
+ LIMIT %(limit)s::int;
 
 -- name: granted
 -- What these leases hold, while they live.
@@ -365,11 +388,20 @@ SELECT CASE WHEN next_due_at <= statement_timestamp() THEN 0
  GROUP BY 1
  ORDER BY 1;
 
+-- name: next_hour
+-- How many fall due in each five minutes of the next hour.
+SELECT floor(extract(epoch FROM next_due_at - statement_timestamp()) / 300)::int AS step, count(*)
+  FROM seed
+ WHERE organisation = %(organisation)s::uuid AND enabled AND lease IS NULL
+   AND (%(site)s::text IS NULL OR site = %(site)s::text)
+   AND next_due_at > statement_timestamp() AND next_due_at < statement_timestamp() + interval '1 hour'
+ GROUP BY 1;
+
 -- name: books
--- Every grant ended somehow or is held.
-SELECT coalesce(sum(s.fence), 0)::bigint, coalesce(sum(e.released), 0)::bigint, coalesce(sum(e.expired), 0)::bigint,
+-- Every grant ended somehow or is held. The lowest 29 bits of a fence count grants (leases/fences.py).
+SELECT coalesce(sum(s.fence & 536870911), 0)::bigint, coalesce(sum(e.released), 0)::bigint, coalesce(sum(e.expired), 0)::bigint,
        coalesce(sum(e.revoked), 0)::bigint, count(l.id),
-       count(*) FILTER (WHERE s.fence <> coalesce(e.ends, 0) + CASE WHEN l.id IS NULL THEN 0 ELSE 1 END),
+       count(*) FILTER (WHERE (s.fence & 536870911) <> coalesce(e.ends, 0) + CASE WHEN l.id IS NULL THEN 0 ELSE 1 END),
        count(*) FILTER (WHERE (s.lease IS NULL) <> (l.id IS NULL) OR s.lease <> l.id OR s.fence < l.fence)
   FROM seed s
   LEFT JOIN lease l ON l.resource = s.id AND l.organisation = %(organisation)s::uuid

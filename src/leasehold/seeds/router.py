@@ -13,10 +13,11 @@ from pydantic import Field, ValidationError
 from leasehold.auth import Permission
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.ids import parse
+from leasehold.jobs import JobUnknown, WrongState
 from leasehold.leases import LeaseLost, Wanted
-from leasehold.paging import Limit, Page, decode, labels_in, paged
+from leasehold.paging import Cursor, Limit, Page, decode, labels_in, paged
 from leasehold.problems import InvalidRequest, UnsupportedMediaType, fault, invalid
-from leasehold.seeds.answers import HistogramOut, SeedOfferOut, SeedOut, SeedsOut, offered
+from leasehold.seeds.answers import HistogramOut, SeedOfferOut, SeedOut, SeedsOut, SeedVisitOut, offered
 from leasehold.seeds.importing import Line as FileLine
 from leasehold.seeds.importing import NotThatFormat, from_csv, from_ndjson, from_opml
 from leasehold.seeds.intake import SLUG, Labels, SeedFields, SeedIn, Slug, from_line, new_seeds
@@ -75,7 +76,11 @@ class SeedImportOut(Answer):
     rejected: list[SeedRejectedOut]
 
 
-@routes.post("/v2/seeds/acquire", response_model=SeedOfferOut, **allows(Permission.SEEDS_USE, SiteUnknown, LeaseLost))
+@routes.post(
+    "/v2/seeds/acquire",
+    response_model=SeedOfferOut,
+    **allows(Permission.SEEDS_USE, SiteUnknown, LeaseLost, JobUnknown, WrongState),
+)
 async def acquire_seeds(
     request: Request, ask: SeedAcquireIn, caller: CallerDep, seeds: SeedsDep, key: IdempotencyKey = None
 ) -> Response:
@@ -251,6 +256,19 @@ async def get_seed(seed_id: IdInPath, caller: CallerDep, seeds: SeedsDep) -> See
     return SeedOut.model_validate(await seeds.get(caller, _id(seed_id)))
 
 
+@routes.get("/v2/seeds/{seed_id}/visits", **allows(Permission.SEEDS_VIEW, SeedUnknown))
+async def list_seed_visits(
+    seed_id: IdInPath, caller: CallerDep, seeds: SeedsDep, limit: Limit = 50, cursor: Cursor = None
+) -> Page[SeedVisitOut]:
+    """How the visits of a seed went, the newest first: what they found, and how the interval moved.
+
+    The newest 60 are kept, and a few more for a while. A lease that ended without a word of the visit is none.
+    """
+    found = await seeds.visits(caller, _id(seed_id), decode(cursor, _number), limit + 1)
+    items, following = paged(found, limit, lambda visit: str(visit.number))
+    return Page(items=[SeedVisitOut.model_validate(visit) for visit in items], next_cursor=following)
+
+
 @routes.patch("/v2/seeds/{seed_id}", **allows(Permission.SEEDS_MANAGE, SeedUnknown))
 async def change_seed(seed_id: IdInPath, patch: SeedPatch, caller: CallerDep, seeds: SeedsDep) -> SeedOut:
     """Change a seed. `next_due_at: now` has it visited at once; `enabled: true` brings back one that was gone."""
@@ -269,6 +287,13 @@ def _id(text: str) -> UUID:
     if seed is None:
         raise unknown_seed()
     return seed
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**31:
+        raise ValueError("not a key")
+    return number
 
 
 def _site_and_id(text: str) -> tuple[str, UUID]:

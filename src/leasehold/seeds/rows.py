@@ -66,7 +66,9 @@ class SeedRows:
         outcome = VisitOutcome(report.outcome)
         found = (report.found or 0) if outcome is VisitOutcome.OK else None
         then = schedule.after(rhythm, outcome, found or 0, self._chance.random())
-        visit = Visit(ended.resource, ended.id, outcome, found, report.cursor)
+        visit = Visit(
+            ended.resource, ended.id, ended.owner, outcome, found, report.cursor, report.reason, rhythm.interval_s
+        )
         await store.visited(conn, organisation, visit, then)
         if then.is_gone:
             detail = {"lease": show(LEASE, ended.id), "owner": ended.owner, "reason": report.reason}

@@ -13,10 +13,10 @@ from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
 from leasehold.ids import show, uuid7
 from leasehold.leases import PREFIX as LEASE
-from leasehold.leases import Counter, KeptLeases, Offer, Timekeeper, Wanted
+from leasehold.leases import BoundLeases, Counter, KeptLeases, Offer, Timekeeper, Wanted
 from leasehold.metrics import Metrics
 from leasehold.seeds import outlook, schedule, store
-from leasehold.seeds.models import PREFIX, Histogram, NewSeed, Seed, SeedFilter, SeedWish, Upserted
+from leasehold.seeds.models import PREFIX, Histogram, NewSeed, PastVisit, Seed, SeedFilter, SeedWish, Upserted
 from leasehold.seeds.problems import SeedInUse, unknown_seed
 from leasehold.seeds.rows import SeedRows
 from leasehold.seeds.schedule import Rhythm
@@ -30,8 +30,11 @@ _TOGETHER = 32
 class Seeds:
     """The use cases of seeds. `leases` is who holds them, for the calls that are the same for every kind."""
 
-    def __init__(self, db: Database, clock: Timekeeper, sites: Sites, metrics: Metrics, max_age_s: int) -> None:
+    def __init__(
+        self, db: Database, clock: Timekeeper, sites: Sites, metrics: Metrics, max_age_s: int, bound: BoundLeases
+    ) -> None:
         self._db = db
+        self._bound = bound
         self._sites = sites
         self.leases = KeptLeases(db, clock, SeedRows(sites), metrics, max_age_s)
         self._stock = SeedStock(self.leases, sites)
@@ -40,7 +43,8 @@ class Seeds:
 
     async def acquire(self, caller: Caller, wanted: Wanted, once: Once | None = None) -> Offer[Seed]:
         """Due seeds on leases, as many as there are up to the limit; waits as long as the caller said it would."""
-        return await self.counter.acquire(caller, wanted, once)
+        acquire = partial(self.counter.acquire, caller, wanted, once)
+        return await self._bound.taken(caller, wanted.job_id, once, acquire, self.counter.take_back)
 
     async def give_back_unused(self, caller: Caller, offer: Offer[Seed]) -> None:
         """What was acquired is not visited after all: it is due as before, as if nobody had taken it."""
@@ -81,6 +85,12 @@ class Seeds:
             return [seed.placed(registry) for seed in found]
 
         return await self.leases.surely(caller.organisation, read)
+
+    async def visits(self, caller: Caller, seed: UUID, before: int | None, limit: int) -> list[PastVisit]:
+        """How its visits went, the newest first; only the latest are kept."""
+        async with self._db.transaction(caller.organisation) as conn:
+            await self._found(conn, caller.organisation, seed)
+            return await store.visits(conn, caller.organisation, seed, before, limit)
 
     async def change(self, caller: Caller, seed: UUID, wish: SeedWish) -> Seed:
         organisation = caller.organisation
@@ -123,7 +133,9 @@ class Seeds:
             if site is not None and not await store.sites(conn, caller.organisation, [site]):
                 raise _unknown_site()
             counts = await store.histogram(conn, caller.organisation, site, hours)
-        return Histogram(counts.get(0, 0), [counts.get(hour, 0) for hour in range(1, hours + 1)])
+            steps = await store.next_hour(conn, caller.organisation, site)
+        by_hour = [counts.get(hour, 0) for hour in range(1, hours + 1)]
+        return Histogram(counts.get(0, 0), by_hour, [steps.get(step, 0) for step in range(12)])
 
     async def explain(self, organisation: UUID, site: str) -> Saying:
         """What there is at a site, in a sentence."""

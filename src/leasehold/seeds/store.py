@@ -14,13 +14,17 @@ from psycopg.types.json import Jsonb
 from leasehold.db import Conn, queries
 from leasehold.leases import Kind, Lease
 from leasehold.seeds.gathering import Bed, Candidate, Look
-from leasehold.seeds.models import UNSAID, NewSeed, Seed, SeedFilter, SeedWish
+from leasehold.seeds.models import UNSAID, NewSeed, PastVisit, Seed, SeedFilter, SeedWish
 from leasehold.seeds.outlook import COUNTED, Ground, Outlook
 from leasehold.seeds.schedule import Next, Rhythm
 from leasehold.sites import Reference
 
 SQL = queries("leasehold.seeds")
 _RUN_OUT_AT_ONCE = 1000
+# Of each seed: more than fit a chart, and few enough that a million seeds can be kept.
+VISITS_KEPT = 60
+# As many more may be there as are noted until somebody looks.
+VISITS_FORGOTTEN_EVERY = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +146,12 @@ class Visit:
 
     seed: UUID
     lease: UUID
+    owner: str
     outcome: str
     found: int | None
     cursor: Any
+    reason: str | None
+    previous_s: int  # the interval until then
 
 
 async def visited(conn: Conn, organisation: UUID, visit: Visit, then: Next) -> None:
@@ -161,8 +168,18 @@ async def visited(conn: Conn, organisation: UUID, visit: Visit, then: Next) -> N
             "interval": then.rhythm.interval_s,
             "failed_visits": then.rhythm.failures,
             "is_gone": then.is_gone,
+            "previous": visit.previous_s,
+            "owner": visit.owner,
+            "reason": visit.reason,
+            "most": VISITS_KEPT,
+            "every": VISITS_FORGOTTEN_EVERY,
         },
     )
+
+
+async def visits(conn: Conn, organisation: UUID, seed: UUID, before: int | None, limit: int) -> list[PastVisit]:
+    which = {"organisation": organisation, "seed": seed, "before": before, "limit": limit}
+    return [PastVisit(*row) for row in await (await conn.execute(SQL["visits"], which)).fetchall()]
 
 
 async def granted(conn: Conn, organisation: UUID, leases: Sequence[UUID]) -> list[Lease]:
@@ -313,6 +330,11 @@ async def histogram(conn: Conn, organisation: UUID, site: str | None, hours: int
     """How many fall due in each hour from now; 0 is what is overdue."""
     cur = await conn.execute(SQL["histogram"], {"organisation": organisation, "site": site, "hours": hours})
     return dict(await cur.fetchall())
+
+
+async def next_hour(conn: Conn, organisation: UUID, site: str | None) -> dict[int, int]:
+    """How many fall due in each five minutes of the next hour."""
+    return dict(await (await conn.execute(SQL["next_hour"], {"organisation": organisation, "site": site})).fetchall())
 
 
 def _json(value: Any) -> str:
