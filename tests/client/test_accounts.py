@@ -201,7 +201,7 @@ async def test_an_account_in_use_stays(lh: AsyncLeasehold) -> None:
 
 
 async def test_many_accounts_come_from_mappings_csv_and_lines(lh: AsyncLeasehold) -> None:
-    items = await lh.accounts.import_([{"site": "board", "username": "ann", "secret": {"password": "x"}}])
+    items = await lh.accounts.import_([{"site": "board", "username": "ann", "secret": {"password": "LHCANARYx"}}])
     csv = await lh.accounts.import_(csv="site,username,password\nboard,ann,y\nboard,bob,z\nnope,cat,z\n")
     lines = await lh.accounts.import_(ndjson='{"site": "board", "username": "dan", "secret": {"k": "v"}}\n{\n')
 

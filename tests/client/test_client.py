@@ -154,7 +154,7 @@ def test_both_clients_offer_the_same_calls() -> None:
             if not name.startswith("_") and name != "all"
         }
 
-    for name in ("Sites", "Accounts", "Leases", "Sessions"):
+    for name in ("Sites", "Accounts", "Leases", "Sessions", "Jobs"):
         assert calls(getattr(blocking, name)) == calls(getattr(asynchronous, name))
     for name in ("account", "accounts_held"):
         assert inspect.signature(getattr(Leasehold, name)) == inspect.signature(getattr(AsyncLeasehold, name))

@@ -13,15 +13,15 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 import httpx
 
 from leasehold import __version__
-from leasehold.client import calls, captures, holding, seed_calls, session_calls, transport, wishes
+from leasehold.client import calls, captures, holding, job_calls, seed_calls, session_calls, transport, wishes
 from leasehold.client.browsing import AsyncBrowserSession, AsyncCheck, AsyncOpenSession
 from leasehold.client.calls import Call
 from leasehold.client.capture_models import Capture
 from leasehold.client.fetching import Fetching, document_of
-from leasehold.client.holding import HeldAccount, Holding
+from leasehold.client.holding import HeldAccount, Holding, Work
 from leasehold.client.interruption import Interruption
 from leasehold.client.keeper import Keeper
-from leasehold.client.models import Account, Grant, Lease, Page, Session, Site
+from leasehold.client.models import Account, Grants, Lease, Page, Session, Site
 from leasehold.client.problems import ProblemError
 from leasehold.client.saving import Saving
 from leasehold.client.seed_models import Seed
@@ -153,6 +153,15 @@ class Leases(_Resource):
         return _every(lambda cursor: self.page(kind=kind, site=site, owner=owner, limit=500, cursor=cursor))
 
 
+class Jobs(_Resource):
+    """Crawls that are asked for. Workers have a module of their own: `leasehold.client.worker`."""
+
+    submit = _sent(job_calls.submit_job)
+    get = _sent(job_calls.get_job)
+    explain = _sent(job_calls.explain_job)
+    platform = _sent(job_calls.get_platform)
+
+
 class Captures(_Resource):
     """What visits brought home."""
 
@@ -222,7 +231,7 @@ class Sessions(_Resource):
 class Block(Generic[H]):
     """Holds accounts from `async with` to its end. When they are lost the task is cancelled, and LeaseLost raised."""
 
-    def __init__(self, client: "AsyncLeasehold", wish: Wish, pick: Callable[[list[HeldAccount]], H]) -> None:
+    def __init__(self, client: "AsyncLeasehold", wish: Wish, pick: Callable[[Holding], H]) -> None:
         self._client = client
         self._wish = wish
         self._pick = pick
@@ -235,7 +244,7 @@ class Block(Generic[H]):
         held = await self._client._begin(self._wish)
         self._entered = held, interruption
         held.tell(interruption)
-        return self._pick(held.leases)
+        return self._pick(held)
 
     async def __aexit__(
         self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
@@ -251,7 +260,7 @@ class Block(Generic[H]):
 
 
 def _held(
-    make: Callable[P, Wish], pick: Callable[[list[HeldAccount]], H]
+    make: Callable[P, Wish], pick: Callable[[Holding], H]
 ) -> Callable[Concatenate["AsyncLeasehold", P], Block[H]]:
     """The method that holds what is wished for; its signature and documentation are the wish's own."""
 
@@ -265,8 +274,9 @@ def _held(
 class AsyncLeasehold:
     """A leasehold server. Use it as an async context manager, or `close` it."""
 
-    account = _held(wishes.account, lambda held: held[0])
-    accounts_held = _held(wishes.accounts_held, lambda held: held)
+    account = _held(wishes.account, lambda held: held.leases[0])
+    accounts_held = _held(wishes.accounts_held, lambda held: held.leases)
+    checkout = _held(wishes.checkout, Work)
 
     def __init__(
         self,
@@ -287,6 +297,7 @@ class AsyncLeasehold:
         self.seeds = Seeds(self)
         self.leases = Leases(self)
         self.captures = Captures(self)
+        self.jobs = Jobs(self)
         self.sessions = Sessions(self)
 
     async def send(self, call: Call[T]) -> T:
@@ -342,7 +353,7 @@ class AsyncLeasehold:
             try:
                 found = await self.send(asking.call)
                 if found.leases:
-                    return await _begun(self._keeper, wish, found.leases, asking.sent_s)
+                    return await _begun(self._keeper, wish, found, asking.sent_s)
             except (httpx.TransportError, ProblemError) as error:
                 await asyncio.sleep(asking.pause_after(error))
             else:
@@ -364,8 +375,8 @@ class AsyncLeasehold:
         await self.close()
 
 
-async def _begun(keeper: Keeper, wish: Wish, grants: list[Grant], sent_s: float) -> Holding:
-    begun = holding.begin(keeper, wish, grants, sent_s)
+async def _begun(keeper: Keeper, wish: Wish, found: Grants, sent_s: float) -> Holding:
+    begun = holding.begin(keeper, wish, found, sent_s)
     try:
         return await asyncio.shield(asyncio.wrap_future(begun))
     except BaseException:

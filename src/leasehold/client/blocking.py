@@ -13,14 +13,14 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 import httpx
 
 from leasehold import __version__
-from leasehold.client import calls, captures, holding, seed_calls, session_calls, transport, wishes
+from leasehold.client import calls, captures, holding, job_calls, seed_calls, session_calls, transport, wishes
 from leasehold.client.blocking_browsing import BrowserSession, Check, OpenSession
 from leasehold.client.calls import Call
 from leasehold.client.capture_models import Capture
 from leasehold.client.fetching import Fetching, document_of
-from leasehold.client.holding import HeldAccount, Holding
+from leasehold.client.holding import HeldAccount, Holding, Work
 from leasehold.client.keeper import Keeper
-from leasehold.client.models import Account, Grant, Lease, Page, Session, Site
+from leasehold.client.models import Account, Grants, Lease, Page, Session, Site
 from leasehold.client.problems import ProblemError
 from leasehold.client.saving import Saving
 from leasehold.client.seed_models import Seed
@@ -149,6 +149,15 @@ class Leases(_Resource):
         return _every(lambda cursor: self.page(kind=kind, site=site, owner=owner, limit=500, cursor=cursor))
 
 
+class Jobs(_Resource):
+    """Crawls that are asked for. Workers have a module of their own: `leasehold.client.worker`."""
+
+    submit = _sent(job_calls.submit_job)
+    get = _sent(job_calls.get_job)
+    explain = _sent(job_calls.explain_job)
+    platform = _sent(job_calls.get_platform)
+
+
 class Captures(_Resource):
     """What visits brought home."""
 
@@ -217,7 +226,7 @@ class Sessions(_Resource):
 class Block(Generic[H]):
     """Holds accounts from `with` to its end, which raises LeaseLost if they were lost meanwhile."""
 
-    def __init__(self, client: "Leasehold", wish: Wish, pick: Callable[[list[HeldAccount]], H]) -> None:
+    def __init__(self, client: "Leasehold", wish: Wish, pick: Callable[[Holding], H]) -> None:
         self._client = client
         self._wish = wish
         self._pick = pick
@@ -227,7 +236,7 @@ class Block(Generic[H]):
         if self._entered:
             raise RuntimeError("a block is entered once; make another")
         self._entered = self._client._begin(self._wish)
-        return self._pick(self._entered.leases)
+        return self._pick(self._entered)
 
     def __exit__(
         self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
@@ -240,9 +249,7 @@ class Block(Generic[H]):
             raise held.lost
 
 
-def _held(
-    make: Callable[P, Wish], pick: Callable[[list[HeldAccount]], H]
-) -> Callable[Concatenate["Leasehold", P], Block[H]]:
+def _held(make: Callable[P, Wish], pick: Callable[[Holding], H]) -> Callable[Concatenate["Leasehold", P], Block[H]]:
     """The method that holds what is wished for; its signature and documentation are the wish's own."""
 
     @wraps(make)
@@ -255,8 +262,9 @@ def _held(
 class Leasehold:
     """A leasehold server. Use it as a context manager, or `close` it."""
 
-    account = _held(wishes.account, lambda held: held[0])
-    accounts_held = _held(wishes.accounts_held, lambda held: held)
+    account = _held(wishes.account, lambda held: held.leases[0])
+    accounts_held = _held(wishes.accounts_held, lambda held: held.leases)
+    checkout = _held(wishes.checkout, Work)
 
     def __init__(
         self,
@@ -277,6 +285,7 @@ class Leasehold:
         self.seeds = Seeds(self)
         self.leases = Leases(self)
         self.captures = Captures(self)
+        self.jobs = Jobs(self)
         self.sessions = Sessions(self)
 
     def send(self, call: Call[T]) -> T:
@@ -330,7 +339,7 @@ class Leasehold:
             try:
                 found = self.send(asking.call)
                 if found.leases:
-                    return _begun(self._keeper, wish, found.leases, asking.sent_s)
+                    return _begun(self._keeper, wish, found, asking.sent_s)
             except (httpx.TransportError, ProblemError) as error:
                 time.sleep(asking.pause_after(error))
             else:
@@ -350,8 +359,8 @@ class Leasehold:
         self.close()
 
 
-def _begun(keeper: Keeper, wish: Wish, grants: list[Grant], sent_s: float) -> Holding:
-    begun = holding.begin(keeper, wish, grants, sent_s)
+def _begun(keeper: Keeper, wish: Wish, found: Grants, sent_s: float) -> Holding:
+    begun = holding.begin(keeper, wish, found, sent_s)
     try:
         return begun.result()
     except BaseException:

@@ -19,6 +19,7 @@ from leasehold.client.models import (
     Page,
     PastLease,
     Released,
+    Renewal,
     Renewed,
     Rewritten,
     Site,
@@ -261,10 +262,10 @@ def list_leases(
     return Call("GET", "/v2/leases", Page[Lease].model_validate, params=params)
 
 
-def heartbeat(lease_id: str, *, ttl: Span | None = None) -> Call[Lease]:
+def heartbeat(lease_id: str, *, ttl: Span | None = None) -> Call[Renewal]:
     """Renew a lease from now; it never gets shorter by that."""
     body = _given(ttl_seconds=None if ttl is None else seconds(ttl))
-    return Call("POST", f"{_lease(lease_id)}/heartbeat", Lease.model_validate, body, harmless=True)
+    return Call("POST", f"{_lease(lease_id)}/heartbeat", Renewal.model_validate, body, harmless=True)
 
 
 def heartbeat_all(owner: str, *, ttl: Span | None = None) -> Call[Renewed]:

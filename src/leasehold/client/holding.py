@@ -11,10 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from leasehold.client import calls
-from leasehold.client.calls import Span, seconds
+from leasehold.client.calls import Call, Span, seconds
 from leasehold.client.keeper import Keeper
-from leasehold.client.models import Account, Grant, SessionState
+from leasehold.client.models import Account, Grant, Grants, Released, SessionState
 from leasehold.client.problems import LeaseLost, LeaseUnknown
+from leasehold.client.seed_models import CheckedOut, SeedGrant
 from leasehold.client.tenure import Listener, Tenure
 from leasehold.client.wishes import Wish
 
@@ -131,20 +132,95 @@ class HeldAccount:
         """The site does not take its secret: it is set aside until somebody changes that."""
         self._report = Report("invalid_credentials", _line(reason))
 
+    def _release(self, error: BaseException | None) -> Call[Released]:
+        report = report_for(self._report, error)
+        return calls.release(self.id, outcome=report.outcome, reason=report.reason, cooldown=report.cooldown_s)
+
+
+class HeldSeed:
+    """A seed that is yours to visit while the block runs. Say how each visit went: what is not said was no visit."""
+
+    def __init__(self, grant: SeedGrant, tenure: Tenure) -> None:
+        self.id = grant.id
+        self.fence = grant.fence
+        self.seed = grant.seed
+        self.release_error: Exception | None = None
+        self._tenure = tenure
+        self._report: dict[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"HeldSeed(id={self.id!r}, site={self.seed.site!r}, seed={self.seed.id!r})"
+
+    @property
+    def url(self) -> str:
+        """Where it is today."""
+        return self.seed.url or self.seed.original_url
+
+    @property
+    def cursor(self) -> Any:
+        """What the last visit left behind."""
+        return self.seed.cursor
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it may be somebody else's by now. Once true it stays true."""
+        return self._tenure.lost is not None
+
+    def check(self) -> None:
+        """Raise LeaseLost unless it is surely yours at this moment."""
+        self._tenure.check()
+
+    def ok(self, *, found: int = 0, cursor: Any = None) -> None:
+        """It was visited: how many new things there were, and what the next visit is to know. The last word counts."""
+        self._report = {"outcome": "ok", "found": found, "cursor": cursor}
+
+    def failed(self, reason: str | None = None) -> None:
+        """The visit did not work: it is tried again, later each time."""
+        self._report = {"outcome": "failed", "reason": _line(reason)}
+
+    def gone(self, reason: str | None = None) -> None:
+        """There is nothing there any more: nobody visits it again."""
+        self._report = {"outcome": "gone", "reason": _line(reason)}
+
+    def _release(self, error: BaseException | None) -> Call[Released]:
+        report = self._report or {"outcome": "failed", "reason": report_for(None, error).reason or "not visited"}
+        return calls.release(self.id, **report)
+
+
+class Work:
+    """What a checkout gave: an account, its session if it has one, and what to visit with it."""
+
+    def __init__(self, held: "Holding") -> None:
+        (self.account,) = held.leases
+        self.seeds = held.seeds
+
+    def __repr__(self) -> str:
+        return f"Work(account={self.account!r}, seeds={len(self.seeds)})"
+
 
 class Holding:
-    """The accounts that one block holds. Losing one is losing all."""
+    """What one block holds. Losing one is losing all."""
 
-    def __init__(self, keeper: Keeper, leases: Sequence[HeldAccount]) -> None:
+    def __init__(self, keeper: Keeper, leases: Sequence[HeldAccount], seeds: Sequence[HeldSeed] = ()) -> None:
         self.leases = list(leases)
+        self.seeds = list(seeds)
         self._keeper = keeper
 
+    @property
+    def _all(self) -> list[HeldAccount | HeldSeed]:
+        return [*self.leases, *self.seeds]
+
     @classmethod
-    async def begin(cls, keeper: Keeper, wish: Wish, grants: Sequence[Grant], sent_s: float) -> "Holding":
+    async def begin(cls, keeper: Keeper, wish: Wish, found: Grants, sent_s: float) -> "Holding":
         """Keep what was granted. Runs in the keeper's thread; when one is lost already, the others are given back."""
+        grants: list[Grant | SeedGrant] = [*found.leases, *(found.seeds if isinstance(found, CheckedOut) else ())]
         kept = await asyncio.gather(*(keeper.take(one, wish.ttl_s, sent_s) for one in grants), return_exceptions=True)
-        pairs = zip(grants, kept, strict=True)
-        holding = cls(keeper, [HeldAccount(grant, tenure) for grant, tenure in pairs if isinstance(tenure, Tenure)])
+        pairs = [(grant, tenure) for grant, tenure in zip(grants, kept, strict=True) if isinstance(tenure, Tenure)]
+        holding = cls(
+            keeper,
+            [HeldAccount(grant, tenure) for grant, tenure in pairs if isinstance(grant, Grant)],
+            [HeldSeed(grant, tenure) for grant, tenure in pairs if isinstance(grant, SeedGrant)],
+        )
         for error in kept:
             if isinstance(error, BaseException):
                 await holding.end(CancelledError())
@@ -156,7 +232,7 @@ class Holding:
     @property
     def lost(self) -> LeaseLost | None:
         """Why the block should not have gone on, if so."""
-        return next((lost for held in self.leases if (lost := held._tenure.lost)), None)
+        return next((lost for held in self._all if (lost := held._tenure.lost)), None)
 
     def tell(self, listener: Listener) -> None:
         """Call the listener at the first loss, once, in whichever thread notices."""
@@ -166,14 +242,15 @@ class Holding:
             if first.acquire(blocking=False):
                 listener(lost)
 
-        for held in self.leases:
+        for held in self._all:
             held._tenure.tell(once)
 
     def leave(self, error: BaseException | None) -> Future[None]:
         """The block is over: the clock stops, secrets are forgotten, and everything is on its way back."""
-        for held in self.leases:
+        for held in self._all:
             held._tenure.leave()
-            held._secret, held._session = {}, None
+        for account in self.leases:
+            account._secret, account._session = {}, None
         if self._keeper.is_at_work:
             return self._keeper.submit(lambda: self.end(error))
         nothing_to_do: Future[None] = Future()
@@ -182,11 +259,10 @@ class Holding:
 
     async def end(self, error: BaseException | None) -> None:
         """Give everything back, and say how it went. Runs in the keeper's thread; raises nothing."""
-        await asyncio.gather(*(self._give_back(held, report_for(held._report, error)) for held in self.leases))
+        await asyncio.gather(*(self._give_back(held, held._release(error)) for held in self._all))
 
-    async def _give_back(self, held: HeldAccount, report: Report) -> None:
+    async def _give_back(self, held: HeldAccount | HeldSeed, call: Call[Released]) -> None:
         """That the lease had ended before the block did is a loss; that nobody answers is only noted."""
-        call = calls.release(held.id, outcome=report.outcome, reason=report.reason, cooldown=report.cooldown_s)
         held.release_error = await self._keeper.give_back(held._tenure, call)
         match held.release_error:
             case LeaseLost() as lost:
@@ -195,9 +271,9 @@ class Holding:
                 held._tenure.lose(LeaseLost.here(held.id, "unknown", unknown.detail))
 
 
-def begin(keeper: Keeper, wish: Wish, grants: Sequence[Grant], sent_s: float) -> Future[Holding]:
+def begin(keeper: Keeper, wish: Wish, found: Grants, sent_s: float) -> Future[Holding]:
     """Begin to hold what was granted to a request that was sent then, in the keeper's thread."""
-    return keeper.submit(lambda: Holding.begin(keeper, wish, grants, sent_s))
+    return keeper.submit(lambda: Holding.begin(keeper, wish, found, sent_s))
 
 
 def abandon(keeper: Keeper, begun: Future[Holding]) -> None:

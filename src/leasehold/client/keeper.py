@@ -17,7 +17,7 @@ import httpx
 
 from leasehold.client import calls, transport
 from leasehold.client.calls import Call
-from leasehold.client.models import Grant, Lease
+from leasehold.client.models import Lease, Renewal
 from leasehold.client.problems import LeaseLost, LeaseUnknown, ProblemError
 from leasehold.client.tenure import Tenure, clock
 
@@ -97,7 +97,7 @@ class Keeper:
         if self._http:
             await self._http.aclose()
 
-    async def take(self, grant: Grant, asked_s: int, sent_s: float) -> Tenure:
+    async def take(self, grant: Lease, asked_s: int, sent_s: float) -> Tenure:
         """Begin to keep what was granted to a request that was sent then.
 
         When the request was held for so long that a renewal is due already, that is done first: from its sending on
@@ -145,7 +145,7 @@ class Keeper:
         """Stop renewing and release, trying while the lease lasts; returns why that did not work."""
         if uploads := self._uploads.pop(tenure, None):
             await asyncio.wait(uploads)
-        await self._forget(tenure)
+        await self.forget(tenure)
         if tenure.lost:
             return tenure.lost
         until_s = min(tenure.ends_s, clock() + _LONGEST_TRY_S)
@@ -158,7 +158,8 @@ class Keeper:
             return tenure.trouble
         return None
 
-    async def _forget(self, tenure: Tenure) -> None:
+    async def forget(self, tenure: Tenure) -> None:
+        """Stop renewing it."""
         task = self._kept.pop(tenure, None)
         if task:
             task.cancel()
@@ -178,8 +179,10 @@ class Keeper:
                 await _until(tenure.ends_s)
             else:
                 tenure.renewed(lease, sent_s)
+                if lease.cancel:
+                    tenure.lose(LeaseLost.here(tenure.lease, "cancelled", "The job was cancelled."))
 
-    async def _renewed(self, tenure: Tenure, asked_s: int, until_s: float) -> tuple[float, Lease]:
+    async def _renewed(self, tenure: Tenure, asked_s: int, until_s: float) -> tuple[float, Renewal]:
         try:
             return await self._insist(calls.heartbeat(tenure.lease, ttl=asked_s), tenure, until_s, _is_verdict)
         except LeaseUnknown as unknown:

@@ -174,6 +174,12 @@ class Lease(Model):
     expires_at: datetime
 
 
+class Renewal(Lease):
+    """A lease that was just renewed. Of a task: whether to stop, because its job was cancelled."""
+
+    cancel: bool = False
+
+
 class Grant(Lease):
     """A lease on an account, with the account, its secret and, if it was asked for, its session."""
 

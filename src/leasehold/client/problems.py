@@ -168,6 +168,54 @@ class StorageFull(ProblemError):
     """The server has no room for these bytes; nothing of the upload was kept."""
 
 
+class SourceUnknown(ProblemError):
+    """No source has this name."""
+
+
+class SourceOff(ProblemError):
+    """This source is not swept: its file switches it off, or its records come by themselves."""
+
+
+class RunUnknown(ProblemError):
+    """No run of your organisation has this id."""
+
+
+class BudgetExceeded(ProblemError):
+    """It may cost more than the cap allows."""
+
+
+class EntityUnknown(ProblemError):
+    """No entity of your organisation has this id."""
+
+
+class RecordUnknown(ProblemError):
+    """No record of your organisation has this id, or the two are of different kinds."""
+
+
+class BatchUnknown(ProblemError):
+    """No batch of records of your organisation has this id."""
+
+
+class ReviewUnknown(ProblemError):
+    """There is no such question; it was answered, or its records changed."""
+
+
+class EpochUnknown(ProblemError):
+    """There is no such set of weights to move to."""
+
+
+class CannotMerge(ProblemError):
+    """These entities cannot be made one."""
+
+
+class CannotSplit(ProblemError):
+    """These records cannot be split off."""
+
+
+class QueueFull(ProblemError):
+    """More records wait to be written than may; send the same again later."""
+
+
 class JobUnknown(ProblemError):
     """No job of your organisation has this id."""
 
@@ -176,8 +224,24 @@ class PlatformUnknown(ProblemError):
     """No platform has this name."""
 
 
+class ReplayUnknown(ProblemError):
+    """No replay of your organisation has this id."""
+
+
+class WrongTransport(ProblemError):
+    """Workers of this platform get their tasks another way; `members["transport"]` says which."""
+
+
 class WrongState(ProblemError):
     """It cannot do that where it is; `members["status_now"]` says where that is."""
+
+
+class ShadowMissing(ProblemError):
+    """This platform's results are written to one place alone."""
+
+
+class WritersDiffer(ProblemError):
+    """The places results are written to do not hold the same; `members["differences"]` says what differs."""
 
 
 class DownloadDamaged(Exception):

@@ -6,12 +6,13 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from leasehold.client.calls import Call, Span, new_key, release, seconds
-from leasehold.client.models import Imported, Page
-from leasehold.client.seed_models import Seed, SeedGrants, SeedHistogram, Seeds
+from leasehold.client.models import Grants, Imported, Page
+from leasehold.client.seed_models import CheckedOut, Seed, SeedGrants, SeedHistogram, Seeds
 
 __all__ = [
     "acquire_seeds",
     "change_seed",
+    "check_out",
     "delete_seed",
     "get_seed",
     "import_seeds",
@@ -110,6 +111,30 @@ def acquire_seeds(
     body: dict[str, Any] = {"owner": owner, "limit": limit, "ttl_seconds": seconds(ttl), "wait_seconds": seconds(wait)}
     body |= _given(site=site, priority=priority, job_id=job_id, labels=labels or None)
     return Call("POST", "/v2/seeds/acquire", SeedGrants.model_validate, body, key=new_key(), held_s=seconds(wait))
+
+
+def check_out(
+    site: str,
+    *,
+    owner: str,
+    seeds: int = 1,
+    ttl: Span = 120,
+    wait: Span = 0,
+    priority: int | None = None,
+    job_id: str | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Call[Grants]:
+    """Lease an account with its session, and due seeds of its site, as many as there are up to `seeds`; or nothing."""
+    body: dict[str, Any] = {"site": site, "owner": owner, "seeds": seeds}
+    body |= {"ttl_seconds": seconds(ttl), "wait_seconds": seconds(wait)}
+    body |= _given(priority=priority, job_id=job_id, labels=labels or None)
+    return Call("POST", "/v2/checkout", _checked_out, body, key=new_key(), held_s=seconds(wait))
+
+
+def _checked_out(answer: Any) -> CheckedOut:
+    account = answer["account"]
+    leases = [{**account, "session": answer["session"]}] if account else []
+    return CheckedOut.model_validate({"leases": leases, "seeds": answer["seeds"], "waiting": answer["waiting"]})
 
 
 def seed_histogram(*, site: str | None = None, hours: int = 24) -> Call[SeedHistogram]:

@@ -3,7 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from leasehold.client.models import Lease, Model, Waiting
+from pydantic import Field
+
+from leasehold.client.models import Grants, Lease, Model, Waiting
 
 
 class Seed(Model):
@@ -46,6 +48,12 @@ class SeedGrants(Model):
     waiting: Waiting | None
 
 
+class CheckedOut(Grants):
+    """The answer to a checkout: an account with its session, and seeds to visit with it; or nothing and why."""
+
+    seeds: list[SeedGrant]
+
+
 class Seeds(Model):
     """What became of many seeds, each in its place."""
 
@@ -59,3 +67,4 @@ class SeedHistogram(Model):
 
     overdue: int
     hours: list[int]
+    minutes: list[int] = Field(default_factory=list)  # of the next hour, five at a time

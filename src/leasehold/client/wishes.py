@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import httpx
 
-from leasehold.client import calls
+from leasehold.client import calls, seed_calls
 from leasehold.client.calls import Call, Span, seconds
 from leasehold.client.models import Grants, Waiting
 from leasehold.client.problems import LeaseLost, NothingFree, ProblemError, SecretsSealed
@@ -48,6 +48,7 @@ class Wish:
     job_id: str | None = None
     include_session: bool = False
     on_lost: Listener | None = None
+    seeds: int = 0  # to visit with it; then its session comes along
 
 
 def account(
@@ -91,6 +92,29 @@ def accounts_held(
     wait_s = None if wait is None else _exact_s(wait)
     return Wish(
         site, count, owner, seconds(ttl), wait_s, priority, labels or {}, None, job_id, include_session, on_lost
+    )
+
+
+def checkout(
+    site: str,
+    *,
+    seeds: int = 1,
+    owner: str | None = None,
+    ttl: Span = 120,
+    wait: Span | None = 0,
+    priority: int | None = None,
+    labels: Mapping[str, str] | None = None,
+    job_id: str | None = None,
+    on_lost: Listener | None = None,
+) -> Wish:
+    """Hold an account with its session and up to so many due seeds of the site while the block runs; all or nothing.
+
+    Say of each seed how the visit went (`seed.ok(found=3)`): one that nothing was said of was not visited, and is
+    tried again. Losing one is losing all.
+    """
+    wait_s = None if wait is None else _exact_s(wait)
+    return Wish(
+        site, 1, owner, seconds(ttl), wait_s, priority, labels or {}, job_id=job_id, on_lost=on_lost, seeds=seeds
     )
 
 
@@ -151,6 +175,17 @@ class Asking:
 
     def _ask(self) -> Call[Grants]:
         wish = self._wish
+        if wish.seeds:
+            return seed_calls.check_out(
+                wish.site,
+                owner=self._owner,
+                seeds=wish.seeds,
+                ttl=wish.ttl_s,
+                wait=self._held_s,
+                priority=wish.priority,
+                job_id=wish.job_id,
+                labels=wish.labels,
+            )
         return calls.acquire_accounts(
             wish.site,
             owner=self._owner,
