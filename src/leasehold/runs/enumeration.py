@@ -1,0 +1,50 @@
+"""How far a run is enumerated: pages of a listing that become items, in their order, each once."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from leasehold.collectors import Listing
+from leasehold.platforms import Platform
+from leasehold.runs.models import Place, Run
+
+
+@dataclass(slots=True)
+class Page:
+    """A page of a listing that is being turned into items."""
+
+    place: Place
+    listing: Listing
+
+
+def moved_on(page: Page, category: str, many: int, new: int, *, is_last: bool) -> Place:
+    """Where enumeration stands after so many of a page, of which some are new: a thing may be listed twice."""
+    place, listing = page.place, page.listing
+    known = {**place.known, category: place.known.get(category, 0) + new}
+    if place.offset + many < len(listing.wishes) and not is_last:
+        return Place(place.category, place.cursor, place.offset + many, known)
+    if listing.cursor is None or is_last:
+        return Place(place.category + 1, None, 0, known)
+    return Place(place.category, listing.cursor, 0, known)
+
+
+def line_of(run: Run, category: str) -> dict[str, Any]:
+    """What was estimated for a category of a run."""
+    return next(line for line in run.estimate if line["category"] == category)
+
+
+def unit_micros(run: Run, platform: Platform | None, item_type: str, category: str, today: date) -> int:
+    """What one item may cost: its platform's price. Its listing is paid by itself."""
+    price = platform.price(item_type, today) if platform else None
+    if price is not None and price.per == "task":
+        return price.micros
+    return int(line_of(run, category)["unit_cost_micros"])
+
+
+def total_items(run: Run, place: Place) -> int:
+    """How many items there are: those that were found where no more are begun, those that are expected elsewhere."""
+    done = {*run.categories[: place.category], *run.dropped_categories}
+    return sum(
+        place.known.get(line["category"], 0) if line["category"] in done else int(line["items"])
+        for line in run.estimate
+    )

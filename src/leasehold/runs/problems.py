@@ -1,0 +1,22 @@
+"""Why something about a run is refused."""
+
+from leasehold.problems import Problem
+
+
+class RunUnknown(Problem):
+    """No run of your organisation has this id. `GET /v2/runs` lists them."""
+
+    status, title = 404, "Run unknown"
+
+
+class BudgetExceeded(Problem):
+    """It may cost more than the cap allows: `estimated_cost_micros` and `budget_cap_micros` say how much.
+
+    Choose fewer categories, or have the cap raised.
+    """
+
+    status, title = 409, "Budget exceeded"
+
+
+def unknown_run() -> RunUnknown:
+    return RunUnknown("No run of your organisation has this id.")

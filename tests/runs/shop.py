@@ -1,0 +1,71 @@
+"""A provider of the tests: a collector without a network, that does as it is told."""
+
+import asyncio
+import math
+from collections import Counter
+from datetime import date
+from typing import Any
+
+from leasehold.collectors import Category, Collected, ItemRefused, Listing, ProviderDown, Wish
+
+PRICE = 500  # as the file of the platform says
+LISTING = 500
+PAGE = 20
+
+
+class Shop:
+    """Products by category; counts what it was asked."""
+
+    slug, platform, provider = "amazon", "amazon", "shop"
+
+    def __init__(self, **sizes: int) -> None:
+        self.sizes = sizes
+        self.wanted = dict(sizes)
+        self.listing_cost = 0
+        self.asked: Counter[str] = Counter()
+        self.listed: Counter[tuple[str, str | None]] = Counter()
+        self.bad: set[int] = set()
+        self.is_down = False
+        self.refusal_cost = 0
+        self.open = asyncio.Event()
+        self.open.set()
+
+    def categories(self, day: date) -> list[Category]:
+        return [Category(name, name.title(), many, PRICE + self._share(many)) for name, many in self.wanted.items()]
+
+    def _share(self, many: int) -> int:
+        """What each item adds so that all of them together pay for all pages they stand on."""
+        pages = math.ceil(many / PAGE)
+        return math.ceil(pages * self.listing_cost / many)
+
+    def listing_cost_micros(self, day: date) -> int:
+        return self.listing_cost
+
+    async def list(self, category: str, cursor: str | None) -> Listing:
+        self.listed[category, cursor] += 1
+        if self.is_down:
+            raise ProviderDown("It is down.")
+        first = int(cursor or 0)
+        last = min(first + PAGE, self.sizes[category])
+        wishes = [
+            Wish(f"{category}-{n}", "product", category, {"asin": asin(n), "category": category})
+            for n in range(first, last)
+        ]
+        following = str(last) if last < self.sizes[category] else None
+        return Listing(wishes, following, self.sizes[category], self.listing_cost)
+
+    async def collect(self, payload: dict[str, Any]) -> Collected:
+        self.asked[f"{payload['category']}-{payload['asin']}"] += 1
+        await self.open.wait()
+        if self.is_down:
+            raise ProviderDown("It is down.")
+        if int(payload["asin"]) in self.bad:
+            raise ItemRefused("not_found", "There is no such product.", self.refusal_cost)
+        return Collected([{"asin": payload["asin"], "title": f"Product {payload['asin']}"}], PRICE)
+
+    async def aclose(self) -> None:
+        return
+
+
+def asin(number: int) -> str:
+    return f"{number:010d}"
