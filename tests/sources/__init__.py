@@ -1,0 +1,1 @@
+"""Sources, swept for real."""
