@@ -3,10 +3,11 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
 from leasehold import logs
+from leasehold.duties import Duty
 from leasehold.metrics import Metrics
 
 log = logs.get(__name__)
@@ -40,12 +41,15 @@ class Task:
 class Background:
     """The tasks of one process, from start to stop."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: Metrics, duties: Collection[Duty] = tuple(Duty)) -> None:
         self._metrics = metrics
+        self._duties = duties
         self.tasks: list[Task] = []
 
-    def add(self, name: str, step: Callable[[], Awaitable[object]], every_s: float) -> None:
-        self.tasks.append(Task(name, step, every_s))
+    def add(self, name: str, step: Callable[[], Awaitable[object]], every_s: float, duty: Duty | None = None) -> None:
+        """Do it again and again, unless it is a duty that this process does not have."""
+        if duty is None or duty in self._duties:
+            self.tasks.append(Task(name, step, every_s))
 
     def start(self) -> None:
         for task in self.tasks:

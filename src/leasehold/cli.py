@@ -1,37 +1,43 @@
 """The command line: each command a few lines over what the rest of the house does."""
 
 import asyncio
-import importlib
 import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
-from leasehold import __version__, keys, logs, settings
-from leasehold.accounts import MongoAddressInvalid, MoveFailed, SecretsDamaged
-from leasehold.app import organisations
+from leasehold import __version__, keys
 from leasehold.auth import DEFAULT_ORGANISATION, Role, Tokens, role_wish
-from leasehold.captures import make as make_blobs
+from leasehold.cli_artifacts import commands as artifact_commands
+from leasehold.cli_backup import backup, restore
+from leasehold.cli_bench import bench
+from leasehold.cli_demo import demo
+from leasehold.cli_entities import commands as entity_commands
+from leasehold.cli_export import export
+from leasehold.cli_ingest import ingest_command
 from leasehold.cli_platforms import commands as platform_commands
-from leasehold.db import Database, WallMissing
-from leasehold.doctor import Finding, examine
-from leasehold.embedded import EmbeddedFailed
+from leasehold.cli_runs import commands as run_commands
+from leasehold.cli_simulate import commands as simulations
+from leasehold.cli_start import before_all
+from leasehold.cli_start import chosen_settings as _settings
+from leasehold.cli_start import clear_errors as _clear_errors
+from leasehold.cli_verify import line_of, verify, verify_captures
+from leasehold.cli_worker import worker
+from leasehold.db import Database
+from leasehold.doctor import examine
+from leasehold.identity import OUTLET, writing
 from leasehold.imports import import_accounts, import_legacy, import_seeds, legacy_wish
-from leasehold.legacy import ImportFailed, MapInvalid
-from leasehold.life import CannotStart, database, serve_until_stopped, signals_as_exit
-from leasehold.migrate import MigrationFailed, MigrationMissing, MigrationsBusy, migrate
-from leasehold.problems import Problem
-from leasehold.relocation import bookkeeper, move_pools, purge_pools
+from leasehold.life import CannotStart, database, serve_until_stopped, work_until_stopped
+from leasehold.migrate import migrate
+from leasehold.relocation import move_pools, purge_pools
 from leasehold.sessions import conformance as session_vectors
-from leasehold.settings import Settings, SettingsInvalid
 from leasehold.sites import conformance as url_vectors
-from leasehold.sites.conformance import Outcome, VectorsMalformed
-from leasehold.verify import captures_of, findings_of, leftovers
+from leasehold.sites.conformance import Outcome
 
 app = typer.Typer(
     help="leasehold: the control plane for an organisation's web collectors.",
@@ -40,7 +46,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 tokens = typer.Typer(help="Make tokens on the server itself.", no_args_is_help=True)
-bench = typer.Typer(help="Measure this version on this machine.", no_args_is_help=True)
 conformance = typer.Typer(help="Run a file of published vectors against this version.", no_args_is_help=True)
 key_commands = typer.Typer(help="Change the keys that secrets are sealed with.", no_args_is_help=True)
 imports = typer.Typer(help="Bring in accounts, seeds, or what an older system has.", no_args_is_help=True)
@@ -50,6 +55,19 @@ app.add_typer(key_commands, name="keys")
 app.add_typer(conformance, name="conformance")
 app.add_typer(bench, name="bench")
 app.add_typer(platform_commands, name="platforms")
+app.add_typer(run_commands, name="run")
+app.add_typer(entity_commands, name="entities")
+app.add_typer(artifact_commands, name="artifacts")
+app.add_typer(simulations, name="simulate")
+app.command()(worker)
+app.command()(backup)
+app.command()(restore)
+app.command()(export)
+app.command()(demo)
+app.command("ingest")(ingest_command(OUTLET, writing))
+app.callback()(before_all)
+_say = partial(print, flush=True)
+
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder. [LEASEHOLD_DATA_DIR]")]
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on. [LEASEHOLD_HOST]")]
@@ -70,6 +88,19 @@ def serve(data: Data = None, host: Host = None, port: Port = None) -> None:
     """Run the API alone. Several may run beside each other on one database."""
     with _clear_errors():
         serve_until_stopped(_settings(data_dir=data, host=host, port=port), "serve", print)
+
+
+@app.command()
+def work(
+    only: Annotated[
+        str | None,
+        typer.Option(help="Some of it, by commas: dispatcher, aggregator, writer, data-writer, reaper …"),
+    ] = None,
+    data: Data = None,
+) -> None:
+    """Do background work without answering requests. Several may run beside each other on one database."""
+    with _clear_errors():
+        work_until_stopped(_settings(data_dir=data), only, print)
 
 
 @app.command("migrate")
@@ -98,10 +129,6 @@ def migrate_pools(
         with database(chosen) as url:
             migrate(url)
             print(asyncio.run(purge_pools(chosen, url) if purge else move_pools(chosen, url, to, _say)))
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
 
 
 @tokens.command("create")
@@ -215,7 +242,7 @@ def doctor(data: Data = None) -> None:
     with _clear_errors():
         findings = list(examine(_settings(data_dir=data)))
     for finding in findings:
-        _tell(finding)
+        print(line_of(finding))
     _exit_unless(all(finding.is_well for finding in findings))
 
 
@@ -236,38 +263,10 @@ def verify_command(
         chosen = _settings(data_dir=data)
         with database(chosen) as url:
             migrate(url)
-            all_well = asyncio.run(_verify(chosen, url))
+            all_well = asyncio.run(verify(chosen, url, _say))
             if captures:
-                all_well = asyncio.run(_verify_captures(chosen, url, repair)) and all_well
+                all_well = asyncio.run(verify_captures(chosen, url, _say, repair=repair)) and all_well
     _exit_unless(all_well)
-
-
-async def _verify(chosen: Settings, url: str) -> bool:
-    all_well = True
-    async with Database(url, pool_size=2) as db, bookkeeper(chosen, db) as keep:
-        everybody = await organisations(db)
-        for organisation, slug in everybody:
-            async for finding in findings_of(db, keep, organisation, slug):
-                _tell(finding)
-                all_well = all_well and finding.is_well
-    if not everybody:
-        print("nothing to verify: there is no organisation yet")
-    return all_well
-
-
-async def _verify_captures(chosen: Settings, url: str, repair: bool) -> bool:
-    blobs = make_blobs(chosen.blob_url.get_secret_value(), chosen.data_dir)
-    async with Database(url, pool_size=2) as db:
-        everybody = await organisations(db)
-        findings = [await captures_of(db, blobs, organisation, slug) for organisation, slug in everybody]
-        findings.append(await leftovers(db, blobs, [organisation for organisation, _ in everybody], repair=repair))
-    for finding in findings:
-        _tell(finding)
-    return all(finding.is_well for finding in findings)
-
-
-def _tell(finding: Finding) -> None:
-    print(f"{'ok  ' if finding.is_well else 'FAIL'}  {finding.what:<12} {finding.detail}")
 
 
 @conformance.command("urls")
@@ -284,59 +283,6 @@ def conformance_sessions(
     _report(file, session_vectors.run_vectors)
 
 
-@bench.command("leases")
-def bench_leases(
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything that was measured here.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often each variant takes its turn.")] = 3,
-    seconds: Annotated[float, typer.Option(min=1, help="How long one measurement takes.")] = 4,
-    accounts: Annotated[int, typer.Option(min=1000, help="The largest pool.")] = 1_000_000,
-) -> None:
-    """Measure acquire and release over HTTP against plain transactions, pgbench and bare MongoDB; prints ratios."""
-    with _clear_errors():
-        _benchmark("leases").run(json_file, rounds, seconds, accounts)
-
-
-@bench.command("sessions")
-def bench_sessions(
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything that was measured here.")] = None,
-    rounds: Annotated[int, typer.Option(min=3, help="How often each variant takes its turn.")] = 15,
-) -> None:
-    """Measure the merge of a browser state against a plain merge of dictionaries; prints ratios."""
-    with _clear_errors():
-        _benchmark("sessions").run(json_file, rounds)
-
-
-@bench.command("seeds")
-def bench_seeds(
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything that was measured here.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often each variant takes its turn.")] = 5,
-    times: Annotated[int, typer.Option(min=10, help="How many acquires one measurement takes.")] = 100,
-    many: Annotated[int, typer.Option("--seeds", min=1000, help="The largest garden.")] = 1_000_000,
-) -> None:
-    """Measure what handing out a seed costs as they become many, as most are not due, and over hundreds of sites."""
-    with _clear_errors():
-        _benchmark("seeds").run(json_file, rounds, times, many)
-
-
-@bench.command("captures")
-def bench_captures(
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything that was measured here.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often each variant takes its turn.")] = 7,
-    megabytes: Annotated[int, typer.Option(min=1, max=500, help="How large an upload is.")] = 100,
-) -> None:
-    """Measure uploads against cp and fsync of the same bytes, and what they cost the server in memory."""
-    with _clear_errors():
-        _benchmark("captures").run(json_file, rounds, megabytes)
-
-
-def _benchmark(name: str) -> Any:
-    """The benchmark of that name. They stand beside the package's sources, where no installed command looks."""
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-    if importlib.util.find_spec("bench") is None:
-        raise CannotStart("The benchmarks are in the checkout, not in the package. Run this there.")
-    return importlib.import_module(f"bench.{name}")
-
-
 def _report(file: Path, run: Callable[[Any], Iterator[Outcome]]) -> None:
     with _clear_errors():
         results = list(run(json.loads(file.read_text(encoding="utf-8"))))
@@ -351,49 +297,3 @@ def _report(file: Path, run: Callable[[Any], Iterator[Outcome]]) -> None:
 def version() -> None:
     """Print the version."""
     print(__version__)
-
-
-def _settings(**given: object) -> Settings:
-    with _clear_errors():
-        chosen = settings.load(**given)
-    logs.configure(chosen.log_level, chosen.log_format)
-    for sentence in settings.strangers():
-        print(sentence, file=sys.stderr)
-    signals_as_exit()
-    return chosen
-
-
-_EXPECTED = (
-    MongoAddressInvalid,
-    MoveFailed,
-    ImportFailed,
-    MapInvalid,
-    SecretsDamaged,
-    Problem,
-    SettingsInvalid,
-    CannotStart,
-    EmbeddedFailed,
-    MigrationFailed,
-    MigrationsBusy,
-    MigrationMissing,
-    WallMissing,
-    VectorsMalformed,
-)
-
-
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """What a person can put right is a sentence, not a stack trace."""
-    try:
-        yield
-    except _EXPECTED as error:
-        _fail(str(error))
-    except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        _fail(f"That file is not JSON: {error}.")
-
-
-def _fail(message: str) -> NoReturn:
-    print(f"leasehold: {message}", file=sys.stderr)
-    raise typer.Exit(2)

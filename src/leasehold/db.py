@@ -1,23 +1,30 @@
 """The way to PostgreSQL: one pool, one transaction per use case, one organisation per transaction."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import resources
-from typing import Any, LiteralString, Self, cast
+from typing import Any, LiteralString, Self, TypeVar, cast
 from uuid import UUID
 
-from psycopg import AsyncConnection, OperationalError, sql
+from psycopg import AsyncConnection, AsyncCursor, OperationalError, sql
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from leasehold import arrays
+
 Conn = AsyncConnection[tuple[Any, ...]]
+T = TypeVar("T")
 
 # The role every request works as: it owns nothing and row-level security binds it.
 APP_ROLE = "leasehold_app"
 # The role for what crosses organisations (who is this token, sweeping): only what it is granted, table by table.
 SYSTEM_ROLE = "leasehold_system"
+# How long an answer may take: PostgreSQL itself gives up on a statement a little sooner.
+ANSWER_S = 35.0
 # What PostgreSQL lists our connections as.
 APPLICATION_NAME = "leasehold"
 
@@ -47,6 +54,17 @@ class WallMissing(Exception):
     """The role requests work as is not bound by row-level security; nothing would keep organisations apart."""
 
 
+# What every named statement is called, for whoever tells of it without telling what is in it.
+_NAMES: dict[str, str] = {}
+
+
+def name_of(query: object) -> str | None:
+    """The name of a statement, or its first word; None for one that was put together from values."""
+    if not isinstance(query, str):
+        return None
+    return _NAMES.get(query) or query.split(None, 1)[0].rstrip(";").upper()
+
+
 def queries(package: str) -> Mapping[str, LiteralString]:
     """The named statements of a feature's `queries.sql`."""
     text = resources.files(package).joinpath("queries.sql").read_text(encoding="utf-8")
@@ -56,19 +74,40 @@ def queries(package: str) -> Mapping[str, LiteralString]:
         if name in found:
             raise ValueError(f"{package}/queries.sql names {name!r} twice")
         found[name] = cast("LiteralString", statement.strip())
+        _NAMES[found[name]] = f"{package.rpartition('.')[2]}.{name}"
     return found
+
+
+class NoAnswer(OperationalError):
+    """PostgreSQL, or something on the way to it, takes what is asked and answers nothing. The connection is closed."""
+
+
+class _Line(AsyncConnection[tuple[Any, ...]]):
+    """A connection that does not wait for ever. TCP does not notice one that takes everything and answers nothing."""
+
+    answer_s = ANSWER_S
+
+    async def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
+        try:
+            return await super().wait(gen, interval, self.answer_s if timeout is None else timeout)
+        except OperationalError as error:
+            if timeout is None and self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                self.pgconn.finish()
+                raise NoAnswer(f"no answer in {self.answer_s:g} s") from error
+            raise
 
 
 class Database:
     """A pool of connections that work as the bound role, and the two kinds of transaction there are."""
 
-    def __init__(self, url: str, pool_size: int) -> None:
+    def __init__(self, url: str, pool_size: int, cursors: type[AsyncCursor[Any]] | None = None) -> None:
         own = conninfo_to_dict(url).get("options") or ""
         options = " ".join([str(own), *(f"-c {name}={value}" for name, value in _SESSION.items())]).strip()
         self._conninfo = make_conninfo(url, options=options, application_name=APPLICATION_NAME, tcp_user_timeout=15000)
         self.pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
             self._conninfo,
-            kwargs={"autocommit": True},
+            connection_class=_Line,
+            kwargs={"autocommit": True, "context": arrays.ADAPTERS, "cursor_factory": cursors or AsyncCursor},
             min_size=min(4, pool_size),
             max_size=pool_size,
             timeout=5.0,
@@ -77,6 +116,7 @@ class Database:
             open=False,
             name="leasehold",
         )
+        self._returning: set[asyncio.Task[None]] = set()
 
     async def listen(self, channel: str) -> AsyncConnection[Any]:
         """A connection of its own that hears what is said on a channel; whoever asks for it closes it."""
@@ -87,6 +127,12 @@ class Database:
             await conn.close()
             raise
         return conn
+
+    async def vacuum(self, table: str) -> None:
+        """Give back what deleted rows still hold. It is the owner's to do, and never part of a transaction."""
+        async with await AsyncConnection.connect(self._conninfo, autocommit=True) as conn:
+            await conn.execute("SET ROLE NONE; SET statement_timeout = 0")
+            await conn.execute(sql.SQL("VACUUM {}").format(sql.Identifier(*table.split("."))))
 
     async def open(self) -> None:
         await self.pool.open(wait=True, timeout=15.0)
@@ -144,15 +190,27 @@ class Database:
             else:
                 await conn.execute("COMMIT", prepare=False)
 
+    @asynccontextmanager
+    async def _borrowed(self) -> AsyncIterator[Conn]:
+        """A connection of the pool, given back to the end whoever stops waiting: half given back, it would be lost."""
+        conn = await self.pool.getconn()
+        try:
+            yield conn
+        finally:
+            returning = asyncio.create_task(self.pool.putconn(conn), name="give-back")
+            self._returning.add(returning)
+            returning.add_done_callback(self._returning.discard)
+            await asyncio.shield(returning)
+
     async def _begun(self, stack: AsyncExitStack, start: sql.Composed) -> Conn:
         """A connection with a transaction begun. One that died in the pool, as all do when the server restarts, is
         dropped for another: nothing was asked of it yet."""
         for _ in range(self.pool.max_size):
-            conn = await stack.enter_async_context(self.pool.connection())
+            conn = await stack.enter_async_context(self._borrowed())
             try:
                 await conn.execute(start, prepare=False)
-            except OperationalError:
-                if not conn.broken:
+            except OperationalError as error:
+                if not conn.broken or isinstance(error, NoAnswer):
                     raise
                 await stack.aclose()
             else:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,9 +12,8 @@ from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 from pymongo.write_concern import WriteConcern
 
-from leasehold import ui
+from leasehold import alerts, amqp, artifacts, collectors, faces, platforms, sources, stores, ui
 from leasehold.accounts import MongoAddressInvalid, connect, missing_indexes
-from leasehold.app import wrong_store
 from leasehold.captures import make as make_blobs
 from leasehold.db import APP_ROLE, Database, WallMissing
 from leasehold.embedded import EmbeddedFailed
@@ -23,6 +22,7 @@ from leasehold.life import KEY_FILE, CannotStart, database, key_place, keyring
 from leasehold.migrate import missing
 from leasehold.problems import Problem
 from leasehold.settings import Settings
+from leasehold.writers import check_redis
 
 OLDEST_POSTGRES = 150000
 OLDEST_MONGO = (6, 0)
@@ -47,6 +47,10 @@ def examine(settings: Settings) -> Iterator[Finding]:
         return
     yield _disk(settings)
     yield _blobs(settings)
+    yield _artifacts(settings)
+    yield _collectors(settings)
+    yield _sources(settings)
+    yield from asyncio.run(_neighbours(settings))
     try:
         with database(settings) as url, psycopg.connect(url, autocommit=True) as conn:
             yield from (check(conn) for check in (_version, _durability))
@@ -85,6 +89,78 @@ def _blobs(settings: Settings) -> Finding:
         detail = f"cannot be written ({error.strerror or error}). Check LEASEHOLD_BLOB_URL and who owns the place."
         return Finding("blobs", False, detail)
     return Finding("blobs", True, f"can be written, {where}")
+
+
+def _artifacts(settings: Settings) -> Finding:
+    """Whether the status page could be published."""
+    try:
+        shelf = artifacts.make(settings.artifact_url.get_secret_value(), settings.data_dir)
+    except OSError as error:
+        return Finding("artifacts", False, str(error.strerror or error))
+    return Finding("artifacts", *artifacts.check(shelf))
+
+
+def _collectors(settings: Settings) -> Finding:
+    """Whether their files can be read. One that has no credentials is not wanted yet, which is no fault."""
+    folder = settings.collectors_dir
+    try:
+        collectors.read_prices(folder)
+        for slug in ("amazon", "ebay"):
+            collectors.read_collector(slug, folder)
+    except collectors.CollectorsInvalid as error:
+        return Finding("collectors", False, str(error))
+    lacking = collectors.providers(settings).without_credentials()
+    hint = "; ".join(f"{slug} has no credentials: set {names}" for slug, names in lacking.items())
+    return Finding("collectors", True, hint or "amazon and ebay have credentials")
+
+
+def _sources(settings: Settings) -> Finding:
+    """Whether their files can be read, and whether there is a key for each that is switched on."""
+    catalogue = sources.files(settings.sources_dir)
+    if catalogue.faults:
+        return Finding("sources", False, " ".join(str(fault) for fault in catalogue.faults))
+    wanted = [source for source in catalogue.sources.values() if source.enabled]
+    try:
+        for source in wanted:
+            catalogue.key(source)
+    except sources.KeyMissing as error:
+        return Finding("sources", False, str(error))
+    names = ", ".join(source.name for source in wanted)
+    return Finding("sources", True, f"{names or 'none'} {'is' if len(wanted) < 2 else 'are'} on")
+
+
+async def _neighbours(settings: Settings) -> list[Finding]:
+    """Whatever is configured besides PostgreSQL, and what a platform's file needs although it is not."""
+    found = platforms.read(settings.platforms_dir or platforms.SHIPPED).platforms.values()
+    findings = []
+    over_it = [one.slug for one in found if one.transport == "amqp"]
+    if settings.amqp_url.get_secret_value():
+        findings.append(Finding("RabbitMQ", *await amqp.check(settings.amqp_url, over_it)))
+    elif over_it:
+        findings.append(_missing("RabbitMQ", "LEASEHOLD_AMQP_URL", "amqp://user:password@host/vhost", over_it))
+    streamed = [one.slug for one in found if one.writer.phase is platforms.Phase.STREAM]
+    if settings.redis_url.get_secret_value():
+        findings.append(Finding("Redis", *await check_redis(settings.redis_url.get_secret_value())))
+    elif streamed:
+        findings.append(_missing("Redis", "LEASEHOLD_REDIS_URL", "redis://host:port/0", streamed))
+    written = [one.slug for one in found if "mongo" in (one.writer.target, one.writer.shadow)]
+    if written and settings.pools != "mongo":  # else it is looked at with the pools
+        if settings.mongo_url.get_secret_value():
+            findings.append(await _mongo(settings))
+        else:
+            findings.append(_missing("mongo", "LEASEHOLD_MONGO_URL", "mongodb://host:port/name", written))
+    if settings.alert_url.get_secret_value():
+        secret = settings.alert_secret.get_secret_value()
+        findings.append(Finding("alerts", *await alerts.check(settings.alert_url.get_secret_value(), secret)))
+    if settings.faces_file:
+        checked = await faces.check(settings.faces_file, allow_private=settings.faces_allow_private)
+        findings.append(Finding("faces", *checked))
+    return findings
+
+
+def _missing(what: str, setting: str, example: str, slugs: Sequence[str]) -> Finding:
+    """Somebody's file needs it and no setting says where it is."""
+    return Finding(what, False, f"is needed by {', '.join(sorted(slugs))}, and {setting} is empty. Set it: {example}.")
 
 
 def _interface() -> Finding:
@@ -130,17 +206,17 @@ async def _open(url: str) -> None:
 async def _pools(settings: Settings, url: str) -> list[Finding]:
     """Where the accounts are, and whether their secrets can be opened."""
     async with Database(url, pool_size=2) as db:
-        wrong = await wrong_store(db, settings)
+        wrong = await stores.wrong(settings, db)
         findings = [Finding("pools", wrong is None, wrong or f"are in {settings.pools}")]
         if settings.pools == "mongo":
-            findings.append(await _mongo(settings.mongo_url.get_secret_value()))
+            findings.append(await _mongo(settings))
         if all(finding.is_well for finding in findings):  # else there is no saying which keys are needed
             findings.append(await _keys(db, settings))
     return findings
 
 
-async def _mongo(address: str) -> Finding:
-    if not address:
+async def _mongo(settings: Settings) -> Finding:
+    if not (address := settings.mongo_url.get_secret_value()):
         return Finding("mongo", False, "LEASEHOLD_MONGO_URL is empty. Say where it is, as mongodb://host:port/name.")
     try:
         client, name = connect(address)
@@ -150,6 +226,8 @@ async def _mongo(address: str) -> Finding:
         try:
             version = (await client.server_info())["version"]
             wrong = await _wrong_with_mongo(client, name, version)
+            if wrong is None and settings.pools == "mongo" and (lacking := await missing_indexes(client, name)):
+                wrong = f"lacks the indexes {', '.join(lacking)}. A server makes them when it starts."
         except PyMongoError as error:
             return Finding("mongo", False, f"LEASEHOLD_MONGO_URL: MongoDB does not answer ({_reason(error)}).")
     return Finding("mongo", wrong is None, wrong or f"{version} (6.0 or newer is needed), writes reach a majority")
@@ -168,8 +246,7 @@ async def _wrong_with_mongo(client: AsyncMongoClient[dict[str, object]], name: s
         await marks.update_one({"_id": "doctor"}, {"$currentDate": {"at": True}}, upsert=True)
     except PyMongoError as error:
         return f"takes no write that reaches a majority ({_reason(error)})."
-    lacking = await missing_indexes(client, name)
-    return f"lacks the indexes {', '.join(lacking)}. A server makes them when it starts." if lacking else None
+    return None
 
 
 def _reason(error: PyMongoError) -> str:

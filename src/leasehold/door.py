@@ -3,15 +3,15 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Collection, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from typing import Annotated, Any, Final, TypeVar
 
 import orjson
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import APIRouter, Depends, Header, Request, Response, WebSocket
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, WebSocketRoute
 
 from leasehold.auth import Permission, Tokens, for_request, require
 from leasehold.caller import Caller
@@ -77,12 +77,36 @@ def _refuse_unknown(request: Request, known: Collection[str]) -> None:
         raise invalid(*(fault("query", name[:100], "This operation has no such parameter.") for name in strangers[:10]))
 
 
+class Gate(WebSocketRoute):
+    """A socket that only pages of this very server may open, for callers with the permission it declares.
+
+    A browser sends no token with a socket, so who it is follows from the first message: what serves the socket is given
+    the permission, and sees to it there.
+    """
+
+    def __init__(self, path: str, permission: Permission, serve: Callable[[WebSocket, Permission], Awaitable[None]]):
+        async def enter(websocket: WebSocket) -> None:
+            if is_from_here(websocket) and not websocket.url.query:  # a URL is logged: nothing may be said in it
+                await serve(websocket, permission)
+            else:
+                await websocket.close()  # before it is accepted: 403
+
+        super().__init__(path, enter, name=serve.__name__)
+
+
+def is_from_here(websocket: WebSocket) -> bool:
+    """Whether a page of this server opens the socket, or something that is no browser and has no origin."""
+    origins, hosts = websocket.headers.getlist("origin"), websocket.headers.getlist("host")
+    if not origins:
+        return True
+    scheme, _, host = origins[0].partition("://")
+    return len(origins) == len(hosts) == 1 and scheme in ("http", "https") and host.lower() == hosts[0].lower()
+
+
 def insist(routes: Iterable[BaseRoute], pages: Collection[str]) -> None:
     """Refuse to start with a route that is neither guarded nor one of the static `pages`."""
     for route in routes:
-        if included := getattr(route, "original_router", None):
-            insist(included.routes, pages)
-        elif not isinstance(route, Door) and getattr(route, "path", None) not in pages:
+        if not isinstance(route, Door | Gate) and getattr(route, "path", None) not in pages:
             raise UndeclaredRoute(f"{route!r} is not guarded; make its router with leasehold.door.router")
 
 
@@ -101,7 +125,7 @@ async def admit(request: Request, permission: str) -> Caller:
 
 def router(tag: str) -> APIRouter:
     """A router of guarded routes under one OpenAPI tag."""
-    return APIRouter(tags=[tag], route_class=Door)
+    return APIRouter(tags=[tag], route_class=Door, generate_unique_id_function=lambda route: route.name)
 
 
 # What a route depends on is async although it never waits: the framework sends anything else through a thread.
@@ -112,8 +136,9 @@ async def _caller(request: Request) -> Caller:
 
 CallerDep = Annotated[Caller, Depends(_caller)]
 
-# Where a request's scope has the connection it came by.
+# Where a request's scope has the connection it came by, and a socket's the socket itself.
 CONNECTION: Final = "leasehold.connection"
+SOCKET: Final = "leasehold.socket"
 
 KEY_HEADER: Final = "Idempotency-Key"
 _LONGEST_KEY = 200

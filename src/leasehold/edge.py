@@ -14,6 +14,7 @@ from leasehold import logs
 from leasehold.ids import uuid7
 from leasehold.metrics import Metrics
 from leasehold.problems import BodyTooLarge, InternalError, MalformedRequest, Problem, Unavailable, answer
+from leasehold.tracing import Traces
 
 log = logs.get(__name__)
 
@@ -35,12 +36,14 @@ class Edge:
         metrics: Metrics,
         body_limit_bytes: int,
         larger: Mapping[tuple[str, str], int] = MappingProxyType({}),
+        traces: Traces | None = None,
     ) -> None:
         self._app = app
         self._metrics = metrics
         self._body_limit_bytes = body_limit_bytes
         # What may bring more than the rest, by method and path: calls that read their bodies as they arrive.
         self._larger = larger
+        self._traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -51,9 +54,21 @@ class Edge:
             scope = {**scope, "method": "GET", "is_head": True}
         scope["request_id"] = exchange.request_id
         try:
-            await self._serve(scope, receive, exchange)
+            await self._traced(scope, receive, exchange)
         finally:
             self._note(scope, exchange)
+
+    async def _traced(self, scope: Scope, receive: Receive, exchange: "_Exchange") -> None:
+        if self._traces is None:
+            await self._serve(scope, receive, exchange)
+            return
+        with self._traces.request(scope) as told:
+            try:
+                await self._serve(scope, receive, exchange)
+            finally:
+                told["http.route"] = _route(scope)
+                told["http.response.status_code"] = exchange.status or 499
+                told["leasehold.request_id"] = exchange.request_id
 
     async def _serve(self, scope: Scope, receive: Receive, exchange: "_Exchange") -> None:
         if b"%00" in scope.get("raw_path", b"") or b"%00" in scope["query_string"]:
@@ -72,8 +87,7 @@ class Edge:
                 await exchange.refuse(InternalError("Something went wrong on the server; its log says more."), scope)
 
     def _note(self, scope: Scope, exchange: "_Exchange") -> None:
-        # The template, not the path: paths carry ids and would give every one of them a time series of its own.
-        route = getattr(scope.get("route"), "path", "(none)")
+        route = _route(scope)
         status = str(exchange.status or 499)
         elapsed = time.perf_counter() - exchange.started
         self._metrics.part(self._metrics.requests, scope["method"], route, status).observe(elapsed)
@@ -88,6 +102,11 @@ class Edge:
             request_id=exchange.request_id,
             caller=_short(scope.get("caller_token")),
         )
+
+
+def _route(scope: Scope) -> str:
+    """The template, not the path: paths carry ids and would give every one of them a time series of its own."""
+    return getattr(scope.get("route"), "path", "(none)")
 
 
 class _Exchange:

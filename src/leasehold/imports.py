@@ -63,7 +63,7 @@ async def import_accounts(settings: Settings, url: str, file: Path, organisation
     created = updated = 0
     rejected: list[tuple[int, str]] = []
     async with _running(settings, url) as app:
-        caller = await _caller(app.state.db, organisation)
+        caller = await caller_of(app.state.db, organisation)
         for some in _pieces(lines):
             taken = await accounts.take_in(app.state.accounts, caller, some)
             created, updated = created + taken.created, updated + taken.updated
@@ -78,7 +78,7 @@ async def import_seeds(settings: Settings, url: str, file: Path, site: str | Non
     rejected: list[tuple[int, str]] = []
     async with _running(settings, url) as app:
         garden: seeds.Seeds = app.state.seeds
-        caller = await _caller(app.state.db, organisation)
+        caller = await caller_of(app.state.db, organisation)
         if site is not None and not await garden.known_sites(caller, [site]):
             raise CannotStart("--site: no site of the organisation has this slug.")
         registry = await garden.registry(caller)
@@ -133,7 +133,7 @@ async def import_legacy(settings: Settings, url: str, wish: LegacyWish, say: Say
     """Whether what is here is what was read, and whether every document was good."""
     async with Source(wish.url) as source, Database(url, pool_size=4) as db:
         await source.insist(wish.map)
-        caller = await _caller(db, wish.organisation)
+        caller = await caller_of(db, wish.organisation)
         which = hashlib.sha256(wish.digest + source.name.encode()).digest()
         chosen = Wish(caller, wish.map, which, wish.dry_run, settings.allow_special_hosts)
         running = LegacyImport(db, Sites(db, {}), source, chosen, say)
@@ -176,7 +176,7 @@ def _summary(
         yield f"{bad:,} documents are bad and were not imported; each is in {report.path}"
 
 
-async def _caller(db: Database, organisation: str) -> Caller:
+async def caller_of(db: Database, organisation: str) -> Caller:
     """The command line in that organisation; only `default` is made where there is none."""
     known = {slug for _, slug in await organisations(db)}
     if organisation not in known | {DEFAULT_ORGANISATION}:

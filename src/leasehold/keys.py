@@ -12,6 +12,7 @@ from leasehold import vault
 from leasehold.accounts import MongoSafe, PostgresSafe, at_rest, connect
 from leasehold.app import organisations
 from leasehold.db import APPLICATION_NAME, Conn, Database
+from leasehold.entities import SuppressionSafe
 from leasehold.life import CannotStart, database, key_place, keyring
 from leasehold.migrate import migrate
 from leasehold.sessions import MongoSessionSafe, PostgresSessionSafe
@@ -197,7 +198,11 @@ async def census(found: Sequence[Safe]) -> Counter[str]:
 async def safes(db: Database, settings: Settings) -> AsyncIterator[list[Safe]]:
     """Wherever there are secrets of anybody: in PostgreSQL always, for moved accounts leave theirs behind."""
     everybody = [organisation for organisation, _slug in await organisations(db)]
-    found: list[Safe] = [PostgresSafe(db, everybody), PostgresSessionSafe(db, everybody)]
+    found: list[Safe] = [
+        PostgresSafe(db, everybody),
+        PostgresSessionSafe(db, everybody),
+        SuppressionSafe(db, everybody),
+    ]
     async with db.pool.connection() as conn:
         store = await at_rest(conn)
     address = settings.mongo_url.get_secret_value()

@@ -8,24 +8,29 @@ import re
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import IO
 
+import uvloop
+from fastapi import FastAPI
 from psycopg import OperationalError, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
-from leasehold import __version__, server
+from leasehold import __version__, duties, memory, server, stores, tracing
 from leasehold.accounts import WrongStore
-from leasehold.app import build, edged, insist_on_store
+from leasehold.app import build, edged
 from leasehold.auth import Tokens
 from leasehold.db import Database
 from leasehold.embedded import Embedded
 from leasehold.migrate import migrate
 from leasehold.settings import Settings
+from leasehold.settings import traces as traces_wanted
 from leasehold.vault import Keyring, KeysInvalid
 
 KEY_FILE = "keys"
@@ -93,29 +98,117 @@ def _refuse_unreadable(url: str) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that it takes to serve: a database that is migrated, a socket that listens, an app that is built."""
+
+    app: FastAPI
+    listener: socket.socket
+    address: str
+    token: str | None  # of the first admin, if somebody must be told it
+
+
 def serve_until_stopped(settings: Settings, verb: str, say: Callable[[str], None]) -> None:
     """Serve the API until SIGINT or SIGTERM. `up` is alone in its data folder; `serve` may have company."""
-    with _alone_if(verb == "up", settings.data_dir) as note:
+    with _prepared(settings, verb) as ready:
+
+        def welcome() -> None:
+            memory.settle()
+            say(_welcome(settings, ready.address, ready.token))
+            sys.stdout.flush()
+
+        _server(ready, settings, welcome).run(sockets=[ready.listener])
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[Prepared]:
+    """What `up` does, in a thread, for as long as the block runs; gives what it is once it answers."""
+    with _prepared(settings, "up") as ready:
+        answers = threading.Event()
+        served = _server(ready, settings, answers.set)
+        failed: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                served.run(sockets=[ready.listener])
+            except BaseException as error:
+                failed.append(error)
+            finally:
+                answers.set()
+
+        thread = threading.Thread(target=run, name="leasehold-up")
+        thread.start()
+        try:
+            answers.wait()
+            if failed or not served.started:
+                raise CannotStart("The server did not start; the log above says why.")
+            yield ready
+        finally:
+            _ignore_signals()
+            served.stop()
+            thread.join()
+
+
+@contextmanager
+def _prepared(settings: Settings, verb: str) -> Iterator[Prepared]:
+    with ExitStack() as stack, _alone_if(verb == "up", settings.data_dir) as note:
         keys = keyring(settings, may_make=verb == "up")
         _refuse_without_mongo(settings)
+        traces = stack.enter_context(_traces())
         listener = _listen(settings)
         address = f"http://{_host(settings.host)}:{listener.getsockname()[1]}"
         note(address)
         with _database(settings) as (url, embedded):
             token = _prepare(settings, url)
-            app = build(settings, url, keys)
+            wanted = duties.ALL if verb == "up" else duties.OF_A_SERVER
+            app = build(settings, url, keys, duties=wanted, traces=traces)
             if embedded:
                 app.state.background.add("embedded-postgres", partial(asyncio.to_thread, embedded.revive), every_s=1.0)
+            yield Prepared(app, listener, address, token)
 
-            def ready() -> None:
-                say(_welcome(settings, address, token))
+
+def _server(ready: Prepared, settings: Settings, on_ready: Callable[[], None]) -> server.Server:
+    def stopping() -> None:
+        ready.app.state.health.is_draining = True
+        ready.app.state.accounts.counter.room.close()
+
+    return server.make(edged(ready.app), settings, on_ready, stopping)
+
+
+def work_until_stopped(settings: Settings, only: str | None, say: Callable[[str], None]) -> None:
+    """Do background work without answering requests, until SIGINT or SIGTERM. Any number may run beside each other."""
+    wanted = duties.read(only)
+    keys = keyring(settings, may_make=False)
+    _refuse_without_mongo(settings)
+    with _traces() as traces, database(settings) as url:
+        _prepare(settings, url)
+        app = build(settings, url, keys, duties=wanted, traces=traces)
+
+        async def work() -> None:
+            stopped = asyncio.Event()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+            async with app.router.lifespan_context(app):
+                say(f"leasehold {__version__} works: {', '.join(sorted(wanted))}. Ctrl-C stops it.")
                 sys.stdout.flush()
+                await stopped.wait()
 
-            def stopping() -> None:
-                app.state.health.is_draining = True
-                app.state.accounts.counter.room.close()
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(work())
 
-            server.make(edged(app), settings, ready, stopping).run(sockets=[listener])
+
+@contextmanager
+def _traces() -> Iterator[tracing.Traces | None]:
+    """What is traced, if OpenTelemetry's variables ask for it; all of it is sent before we go."""
+    try:
+        traces = tracing.make(*traces_wanted())
+    except tracing.TracesMissing as error:
+        raise CannotStart(str(error)) from None
+    try:
+        yield traces
+    finally:
+        if traces is not None:
+            traces.close()
 
 
 def _refuse_without_mongo(settings: Settings) -> None:
@@ -157,7 +250,7 @@ def _prepare(settings: Settings, url: str) -> str | None:
 async def _first_token(settings: Settings, url: str, given: str | None) -> str | None:
     async with Database(url, pool_size=2) as db:
         try:
-            await insist_on_store(db, settings)
+            await stores.insist(settings, db)
         except WrongStore as error:
             raise CannotStart(str(error)) from None
         return await Tokens(db).bootstrap(given)

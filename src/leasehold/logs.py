@@ -12,7 +12,9 @@ from structlog.typing import EventDict, WrappedLogger
 _TOKEN = re.compile(r"lh_[A-Za-z0-9]{8,}")
 # userinfo in any URL: database and broker addresses carry passwords there.
 _USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
-_SECRET_KEYS = frozenset({"authorization", "cookie", "password", "secret", "set-cookie", "token", "storage_state"})
+_SECRET_KEYS = frozenset(
+    {"authorization", "cookie", "password", "secret", "set-cookie", "token", "ticket", "storage_state"}
+)
 HIDDEN = "[hidden]"
 
 

@@ -1,7 +1,11 @@
-"""How the C library keeps memory: what was freed is used again, instead of being given back and asked for anew."""
+"""Memory, and how seldom it is looked through: by the C library, and by the collector."""
 
 import ctypes
+import gc
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
@@ -18,3 +22,33 @@ def keep_freed() -> None:
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
         mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+
+
+def settle() -> None:
+    """What is here now stays for good: the collector need not go through all of it again and again.
+
+    That takes it half a second on a busy machine, and everybody waits meanwhile. For processes that serve; once.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+_in_a_hurry = 0
+_counting = threading.Lock()
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """For moments in which much is made that stays, or goes by itself: a good part of the time would go into looking
+    for what could go. Nobody may wait for something outside in it for long. Several at once end with the last."""
+    global _in_a_hurry
+    with _counting:
+        _in_a_hurry += 1
+        gc.disable()
+    try:
+        yield
+    finally:
+        with _counting:
+            _in_a_hurry -= 1
+            if not _in_a_hurry:
+                gc.enable()

@@ -16,7 +16,11 @@ from yoyo.exceptions import BadMigration
 # Any number, as long as it is ours alone: the key of the lock that one migrator holds.
 LOCK_KEY = 0x6C656173
 APPLICATION_NAME = "leasehold-migrate"
+# Of those who only look or wait: a migrator ends what else it finds under its own name.
+LOOKING = "leasehold-migrate-lock"
 PATIENCE_SECONDS = 300.0
+# A table that is there while a database is being restored, and no longer.
+RESTORING = "public.restore_under_way"
 
 
 class MigrationsBusy(Exception):
@@ -25,6 +29,10 @@ class MigrationsBusy(Exception):
 
 class MigrationFailed(Exception):
     """A migration could not be applied; the message names it, and nothing of it is left."""
+
+
+class RestoreUnfinished(Exception):
+    """The database is being restored, or that was cut short: what is in it is not to be used."""
 
 
 class MigrationMissing(Exception):
@@ -59,6 +67,12 @@ def shipped(files: Path | None = None) -> list[str]:
 
 def migrate(url: str, patience_seconds: float = PATIENCE_SECONDS, files: Path | None = None) -> list[str]:
     """Apply what is missing and return its names. `files` is another folder than the one we ship."""
+    refuse_half_restored(url)
+    return migrate_restored(url, patience_seconds, files)
+
+
+def migrate_restored(url: str, patience_seconds: float = PATIENCE_SECONDS, files: Path | None = None) -> list[str]:
+    """The same for who is restoring it."""
     with _alone(url, patience_seconds), _Backend(url) as backend:
         # Whoever left this row is dead: the lock that counts is the one held here.
         backend.init_database()
@@ -70,6 +84,18 @@ def migrate(url: str, patience_seconds: float = PATIENCE_SECONDS, files: Path | 
             _apply(backend, migration)
         _insist(_marks(backend.connection), files)
         return [migration.id for migration in applied]
+
+
+def refuse_half_restored(url: str) -> None:
+    """Every command comes by here before it does anything; raises RestoreUnfinished."""
+    with psycopg.connect(url, autocommit=True, application_name=LOOKING) as conn:
+        row = conn.execute("SELECT to_regclass(%s::text)", [RESTORING]).fetchone()
+    if row is not None and row[0] is not None:
+        raise RestoreUnfinished(
+            "This database is being restored, or that was cut short. If `leasehold restore` is at work, let it end. "
+            "Else restore again into an empty database: another data folder with --into, or drop this database and "
+            "make it anew; where the pools are in MongoDB, drop that database, too."
+        )
 
 
 def missing(marks: set[str], files: Path | None = None) -> list[str]:
@@ -110,7 +136,7 @@ def _marks(conn: psycopg.Connection[Any]) -> set[str]:
 def _alone(url: str, patience_seconds: float) -> Iterator[None]:
     """Hold the migrators' lock. Polled, because a blocked lock statement would hang CREATE INDEX CONCURRENTLY."""
     deadline = time.monotonic() + patience_seconds
-    with psycopg.connect(url, autocommit=True, application_name="leasehold-migrate-lock") as conn:
+    with psycopg.connect(url, autocommit=True, application_name=LOOKING) as conn:
         while not _holds(conn.execute("SELECT pg_try_advisory_lock(%s::bigint)", [LOCK_KEY])):
             if time.monotonic() > deadline:
                 raise MigrationsBusy(

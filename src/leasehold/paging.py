@@ -3,6 +3,7 @@
 import base64
 import binascii
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 from uuid import UUID
 
@@ -55,6 +56,20 @@ def text_key(text: str) -> str:
     if not text.isprintable():
         raise ValueError("not a key")
     return text
+
+
+def time_and_text(text: str) -> tuple[datetime, str]:
+    """A key of a moment and what tells apart those of the same one."""
+    moment, _, rest = text.partition(" ")
+    at = datetime.fromisoformat(moment)
+    if at.tzinfo is None or not rest or not rest.isprintable():
+        raise ValueError("not a key")
+    return at, rest
+
+
+def time_and_id(text: str) -> tuple[datetime, UUID]:
+    at, rest = time_and_text(text)
+    return at, UUID(hex=rest)
 
 
 def labels_in(given: Sequence[str]) -> dict[str, str]:

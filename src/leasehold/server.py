@@ -1,9 +1,11 @@
 """Serves the app with uvicorn; adds a deadline for slow clients, and problems where it would answer plain text."""
 
 import asyncio
+import resource
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -11,9 +13,11 @@ import orjson
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from leasehold import memory
-from leasehold.door import CONNECTION
+from leasehold.door import CONNECTION, SOCKET
 from leasehold.problems import MEDIA_TYPE, HeadersTooLarge, MalformedRequest, Problem, RequestTimeout
 from leasehold.settings import Settings
 
@@ -22,6 +26,45 @@ BACKLOG = 2048
 # A client that is slow but honest gains a second of patience with each of these.
 _BYTES_PER_SECOND = 64 * 1024
 _LOOK_EVERY_S = 1.0
+# What a socket may say at once, and how much of what it is told waits for it.
+MESSAGE_LIMIT_BYTES = 64 * 1024
+_UNSENT_BYTES = 16 * 1024
+_PING_EVERY_S = 15.0
+_PONG_WITHIN_S = 20.0
+_GOODBYE_S = 2.0
+_FILES = 16_384
+
+
+class _Joined:
+    """The connection as one answer sees it: its head waits for what follows at once, and both are sent together."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._has_begun = False
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        if not self._has_begun:
+            self._has_begun, self._head = True, data
+            self._loop.call_soon(self._send_head)  # should nothing follow yet
+        elif self._head:
+            head, self._head = self._head, b""
+            self._transport.writelines((head, data))
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        self._send_head()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def _send_head(self) -> None:
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head)
 
 
 class Patient(HttpToolsProtocol):
@@ -70,8 +113,11 @@ class Patient(HttpToolsProtocol):
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > HEADERS_LIMIT_BYTES:
             raise _too_large()
         self.scope[CONNECTION] = self.transport  # type: ignore[typeddict-unknown-key]
+        before = self.cycle
         super().on_headers_complete()
         self._in_headers = False
+        if self.cycle is not before:  # no upgrade to a socket
+            self.cycle.transport = _Joined(self.transport, self.loop)  # type: ignore[assignment]
 
     def on_body(self, body: bytes) -> None:
         if not self.cycle.body:  # as it came, instead of copied into a buffer and out of it again
@@ -88,6 +134,10 @@ class Patient(HttpToolsProtocol):
         super().on_response_complete()
         if is_last and self._last_word and not self.transport.is_closing():
             self._say(self._last_word)
+
+    def handle_websocket_upgrade(self) -> None:
+        self._watch.cancel()  # the socket has a clock of its own
+        super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
         raised = sys.exception()
@@ -149,6 +199,32 @@ class Patient(HttpToolsProtocol):
         self.transport.close()
 
 
+class Socket(WebSocketsSansIOProtocol):
+    """uvicorn's sockets, made to hold little for who reads slowly, and to wait for nobody at the end."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.transport.set_write_buffer_limits(high=_UNSENT_BYTES)
+
+    async def run_asgi(self) -> None:
+        self.scope[SOCKET] = self  # type: ignore[typeddict-unknown-key]
+        await super().run_asgi()
+
+    async def write(self, framed: bytes) -> None:
+        """Send messages that are framed already. What many are told is framed once and held once, not for each."""
+        await self.writable.wait()
+        if self.disconnected or self.close_sent:
+            raise ClientDisconnected
+        self.transport.write(framed)
+
+    def abort(self) -> None:
+        self.transport.abort()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self.loop.call_later(_GOODBYE_S, self.transport.abort)  # who does not read would keep the server from ending
+
+
 def _too_large() -> HeadersTooLarge:
     return HeadersTooLarge(f"The headers are larger than {HEADERS_LIMIT_BYTES} bytes.")
 
@@ -164,6 +240,11 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._on_ready()
+
+    def stop(self) -> None:
+        """Stop as after a signal, from another thread."""
+        self._on_stop()
+        self.should_exit = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._on_stop()
@@ -181,14 +262,29 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def bear_many() -> None:
+    """A connection is an open file, and most systems begin with fewer of those than we bear sockets."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # there may be a limit above the limit
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def make(app: ASGIApp, settings: Settings, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> Server:
     """A server for this app; `run(sockets=[…])` serves until SIGINT or SIGTERM and lets requests under way end."""
     memory.keep_freed()
+    bear_many()
     limits = {"patience_s": settings.receive_timeout_seconds, "body_limit_bytes": settings.body_limit_bytes}
     protocol: Any = type("Patient", (Patient,), limits)
     config = uvicorn.Config(
         app,
         http=protocol,
+        ws=Socket,
+        ws_max_size=MESSAGE_LIMIT_BYTES,
+        ws_ping_interval=_PING_EVERY_S,
+        ws_ping_timeout=_PONG_WITHIN_S,
+        ws_per_message_deflate=False,  # it doubles what a socket takes
         loop="uvloop",
         lifespan="on",
         log_config=None,

@@ -2,6 +2,7 @@
 
 import mimetypes
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -60,6 +61,7 @@ def install(app: FastAPI) -> None:
     )
 
 
+@cache
 def _read(built: Path | None) -> Mapping[str, bytes]:
     if built is None:
         return {}

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from uuid import UUID
 
-from leasehold import audit, jobs, seeds
+from leasehold import audit, entities, jobs, runs, seeds
 from leasehold.captures import Blobs, remove_stray, reread, strays, sweep
 from leasehold.db import Database
 from leasehold.doctor import Finding
+from leasehold.ids import show
 from leasehold.leases import Books
 
 # Finds the books of leases of an organisation, in whichever store they are.
@@ -36,6 +37,8 @@ async def findings_of(db: Database, keep: BookKeeper, organisation: UUID, slug: 
     yield await _leases(keep, organisation, slug)
     yield await _seeds(db, organisation, slug)
     yield await _jobs(db, organisation, slug)
+    yield await _runs(db, organisation, slug)
+    yield await _graph(db, organisation, slug)
 
 
 async def captures_of(db: Database, blobs: Blobs, organisation: UUID, slug: str) -> Finding:
@@ -89,6 +92,29 @@ async def _jobs(db: Database, organisation: UUID, slug: str) -> Finding:
     said = ", ".join(f"{count:,} of {platform}" for platform, count in lost.items())
     then = f"; unaccounted: {said}. Rows were changed by hand; bring them back from a backup." if said else ""
     return Finding(slug, not lost, told + then)
+
+
+async def _runs(db: Database, organisation: UUID, slug: str) -> Finding:
+    """Whether the money and the items of every run add up."""
+    found, wrong = await runs.books(db, organisation)
+    said = ", ".join(show(runs.RUN, run) for run in wrong[:_NAMED])
+    then = f"; {len(wrong):,} whose ledger or items do not add up: {said}. Compare with a backup." if wrong else ""
+    return Finding(slug, not wrong, f"runs: {_count(found, 'run')}{then}")
+
+
+async def _graph(db: Database, organisation: UUID, slug: str) -> Finding:
+    """Whether every record is in an entity, and every edge between records."""
+    found = await entities.books(db, organisation)
+    faults = {
+        "records whose entity is not there": found.misplaced,
+        "entities that are not made of as many records as they say": found.miscounted,
+        "edges to a record that is not there": found.loose,
+        "batches that wait for what is not in the queue": found.stranded,
+    }
+    said = "; ".join(f"{count:,} {what}" for what, count in faults.items() if count)
+    then = f"; {said}. Rows were changed past leasehold: compare with a backup." if said else ""
+    told = f"graph: {_count(found.records, 'record')} in {found.entities:,} entities"
+    return Finding(slug, found.are_whole, told + then)
 
 
 async def _seeds(db: Database, organisation: UUID, slug: str) -> Finding:

@@ -34,6 +34,13 @@ SELECT id, name, role, permissions, created_at, expires_at, last_used_at
  ORDER BY id
  LIMIT %(limit)s::int;
 
+-- name: still_good
+-- Of those who were let in some time ago: who would be let in now.
+SELECT id
+  FROM token
+ WHERE organisation = %(organisation)s::uuid AND id = ANY(%(tokens)s::uuid[]) AND revoked_at IS NULL
+   AND (expires_at IS NULL OR expires_at > clock_timestamp()) AND %(permission)s::text = ANY(permissions);
+
 -- name: revoke
 UPDATE token
    SET revoked_at = clock_timestamp()

@@ -82,6 +82,11 @@ class Tokens:
             await audit.record(conn, caller, "token.revoked", token_id, {"name": name})
         self._known.clear()
 
+    async def still_good(self, organisation: UUID, tokens: Collection[UUID], permission: Permission) -> set[UUID]:
+        """Which of them would be let in now; for what stays open after it was let in."""
+        async with self._db.transaction(organisation) as conn:
+            return await store.still_good(conn, organisation, tokens, permission)
+
     async def own(self, caller: Caller) -> Token:
         """The token the caller came with."""
         async with self._db.transaction(caller.organisation) as conn:

@@ -1,5 +1,6 @@
 """Tokens and organisations: rows in, dataclasses out."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -64,6 +65,13 @@ async def page(conn: Conn, organisation: UUID, after: UUID | None, limit: int) -
     cur = conn.cursor(row_factory=class_row(Token))
     await cur.execute(SQL["page"], {"organisation": organisation, "after": after, "limit": limit})
     return await cur.fetchall()
+
+
+async def still_good(conn: Conn, organisation: UUID, tokens: Collection[UUID], permission: str) -> set[UUID]:
+    cur = conn.cursor(row_factory=scalar_row)
+    given = {"organisation": organisation, "tokens": list(tokens), "permission": permission}
+    await cur.execute(SQL["still_good"], given)
+    return set(await cur.fetchall())
 
 
 async def revoke(conn: Conn, organisation: UUID, token: UUID) -> str | None:

@@ -1,6 +1,7 @@
 """What readiness means: the database takes writes, its schema is ours, and every background task is well."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 from psycopg import Error
@@ -24,6 +25,7 @@ class Health:
         self._db = db
         self._background = background
         self.is_draining = False
+        self._began = time.monotonic()
 
     async def checks(self) -> dict[str, str]:
         return {
@@ -32,6 +34,17 @@ class Health:
             "migrations": await _in_time(self._migrations, "unknown"),
             "tasks": self._tasks(),
         }
+
+    @property
+    def up_s(self) -> float:
+        """How long this process has been there."""
+        return time.monotonic() - self._began
+
+    async def schema(self) -> tuple[str, str]:
+        """The version of PostgreSQL, and the last step of the schema that was made."""
+        async with self._db.system() as conn:
+            ((postgres, last),) = await (await conn.execute(SQL["schema"])).fetchall()
+        return postgres, last
 
     async def _probe(self) -> str:
         async with self._db.system() as conn:

@@ -6,7 +6,8 @@ import inspect
 from fastapi import APIRouter, Request, Response
 
 from leasehold.auth import Permission
-from leasehold.door import PUBLIC, allows, router
+from leasehold.door import PUBLIC, CallerDep, allows, router
+from leasehold.health.system import SystemOut, describe
 from leasehold.metrics import MEDIA_TYPE, Metrics
 from leasehold.problems import NotFound, Problem, Unavailable, VersionRetired
 from leasehold.strict import Answer
@@ -41,6 +42,13 @@ async def readyz(request: Request) -> Ready:
     return Ready(status="ready", checks=checks)
 
 
+@routes.get("/v2/system", **allows(Permission.METRICS_VIEW))
+async def show_system(request: Request, caller: CallerDep) -> SystemOut:
+    """What the process that answers is and does: versions, schema, background tasks, alerts."""
+    state = request.app.state
+    return await describe(state.db, state.health, state.background, state.settings, caller.organisation)
+
+
 @routes.get("/problems/{slug}", response_class=Response, **allows(PUBLIC, NotFound))
 async def explain_problem(slug: str) -> Response:
     """The page a problem's `type` points to: what happened and what to do."""
@@ -68,6 +76,7 @@ def metrics_routes(is_public: bool) -> APIRouter:
         """Counters of this process in Prometheus' text format."""
         counters: Metrics = request.app.state.metrics
         counters.watch_pool(request.app.state.db.pool.get_stats())
+        counters.watch_checks(await request.app.state.health.checks())
         return Response(counters.text(), media_type=MEDIA_TYPE)
 
     return metrics
