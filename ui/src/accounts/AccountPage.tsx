@@ -66,6 +66,7 @@ function Loaded({ account, failure }: { account: Account; failure: React.ReactNo
   return (
     <Page
       title={account.username}
+      asks={`/v2/accounts/${account.id}`}
       heading={
         <Heading name={account.username}>
           <span className="text-soft">

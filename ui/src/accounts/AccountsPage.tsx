@@ -4,12 +4,14 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { useObjection } from '@/api/permissions'
 import { Button } from '@/kit/Button'
+import { asked } from '@/kit/copying'
 import { Select } from '@/kit/Field'
-import { Page, Panel } from '@/kit/Panel'
+import { FilterBar, Listing } from '@/kit/Listing'
+import { Page } from '@/kit/Panel'
 import { SearchField } from '@/kit/SearchField'
-import { Empty, Failure } from '@/kit/states'
-import { ListFooter } from '@/kit/Table'
+import { Empty } from '@/kit/states'
 import { useRepeated } from '@/kit/useRepeated'
+import { useSteady } from '@/kit/useSteady'
 import { AccountDialog } from './AccountDialog'
 import { AccountsTable } from './AccountsTable'
 import type { Act } from './actions'
@@ -28,7 +30,7 @@ export function AccountsPage() {
   const objection = useObjection('accounts.view')
   const filters = useFilters()
   const stats = useStats(objection === null)
-  const list = useAccounts(filters.wanted, objection === null)
+  const list = useSteady(useAccounts(filters.wanted, objection === null), ({ id }) => id)
   useRepeated(list)
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
@@ -43,59 +45,32 @@ export function AccountsPage() {
       </Button>
     </>
   )
-  const failed = list.error ?? stats.error
   return (
     <Page
       title="Accounts"
+      asks={asked('/v2/accounts', filters.wanted)}
       lead="The logins you collect with: which are free, who holds the others, and what keeps the rest."
       actions={isFirstUse || objection ? undefined : add}
     >
-      {failed !== null && (
-        <Failure
-          what={list.items ? 'The accounts could not be refreshed.' : 'The accounts could not be loaded.'}
-          error={failed}
-          onRetry={() => {
-            list.retry()
-            stats.refetch()
-          }}
-          isRetrying={list.isRefreshing}
-          isOld={list.items !== undefined}
-        />
-      )}
-      {objection && (
-        <Panel>
-          <Empty title="Not for this token">{objection}</Empty>
-        </Panel>
-      )}
       {stats.data && stats.data.total > 0 && (
         <PoolsPanel totals={stats.data} sites={stats.data.sites} site={filters.site} state={filters.state} />
       )}
-      {!objection && (list.error === null || list.items) && (
-        <Panel label="List">
-          {isFirstUse ? (
-            <FirstUse add={add} />
-          ) : (
-            <>
-              <FilterBar filters={filters} known={Object.keys(stats.data?.sites ?? {})} />
-              {list.items?.length === 0 ? (
-                <Empty
-                  title="No account matches"
-                  action={<Button onClick={filters.clear}>Clear the filters</Button>}
-                >
-                  There are {stats.data?.total ?? 'other'} accounts, and none of them fits all the filters.
-                </Empty>
-              ) : (
-                <AccountsTable
-                  accounts={list.items}
-                  onAct={(act, account) => setOpen({ act, account })}
-                  onLabel={filters.setLabel}
-                />
-              )}
-              {list.items && <ListFooter list={list} shown={list.items.length} noun="account" />}
-            </>
-          )}
-        </Panel>
-      )}
+      <Listing
+        list={list}
+        also={{ error: stats.error, retry: stats.refetch }}
+        noun="account"
+        objection={objection}
+        isFiltered={filters.isFiltered}
+        onClear={filters.clear}
+        filters={<Bar filters={filters} known={Object.keys(stats.data?.sites ?? {})} />}
+        firstUse={<FirstUse add={add} />}
+      >
+        <AccountsTable
+          accounts={list.items}
+          onAct={(act, account) => setOpen({ act, account })}
+          onLabel={filters.setLabel}
+        />
+      </Listing>
       {open?.act === 'create' && <CreateAccountDialog site={filters.site} onClose={close} />}
       {open?.act === 'import' && <ImportDialog onClose={close} />}
       {open && 'account' in open && <AccountDialog {...open} onClose={close} />}
@@ -121,12 +96,9 @@ const ANY_STATE = {
   ...Object.fromEntries(STATE_NAMES.map((name) => [name, STATES[name].label])),
 }
 
-function FilterBar({ filters, known }: { filters: Filters; known: string[] }) {
+function Bar({ filters, known }: { filters: Filters; known: string[] }) {
   return (
-    <search
-      aria-label="Filters"
-      className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2.5"
-    >
+    <FilterBar isFiltered={filters.isFiltered} onClear={filters.clear}>
       <SearchField
         label="Username"
         placeholder="Part of the username"
@@ -154,11 +126,6 @@ function FilterBar({ filters, known }: { filters: Filters; known: string[] }) {
           A label is written key:value.
         </p>
       )}
-      {filters.isFiltered && (
-        <Button look="quiet" onClick={filters.clear}>
-          Clear
-        </Button>
-      )}
-    </search>
+    </FilterBar>
   )
 }

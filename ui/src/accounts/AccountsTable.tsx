@@ -1,6 +1,7 @@
 // The accounts as rows; in a narrow window everything but the state stands under the name.
 import { Link } from 'react-router'
 import { Countdown } from '@/kit/Countdown'
+import { useColumns } from '@/kit/columns'
 import { Menu } from '@/kit/Menu'
 import { Moment } from '@/kit/Moment'
 import { Cell, type Column, ROW, Table } from '@/kit/Table'
@@ -10,7 +11,7 @@ import { Labels, Marks, OutcomeMark, StateBadge } from './signs'
 import type { Account } from './types'
 
 const COLUMNS = {
-  account: { title: 'Account' },
+  account: { title: 'Account', isFixed: true },
   site: { title: 'Site', from: 'xl' },
   state: { title: 'State' },
   holder: { title: 'Holder', from: 'xl' },
@@ -18,6 +19,9 @@ const COLUMNS = {
   failures: { title: 'Failures', isNumber: true, from: 'lg' },
   priority: { title: 'Priority', isNumber: true, from: 'xl' },
   leased: { title: 'Last leased', isNumber: true, from: 'lg' },
+  session: { title: 'Session', isExtra: true },
+  created: { title: 'Created', isNumber: true, isExtra: true },
+  changed: { title: 'Changed', isNumber: true, isExtra: true },
   actions: { title: 'Actions', isNumber: true, isHiddenTitle: true },
 } satisfies Record<string, Column>
 
@@ -28,8 +32,9 @@ type Props = {
 }
 
 export function AccountsTable({ accounts, onAct, onLabel }: Props) {
+  const columns = useColumns('accounts', COLUMNS)
   return (
-    <Table label="Accounts" columns={Object.values(COLUMNS)} isLoading={!accounts}>
+    <Table label="Accounts" columns={columns} isLoading={!accounts}>
       {accounts?.map((account) => (
         <Row key={account.id} account={account} onAct={(act) => onAct(act, account)} onLabel={onLabel} />
       ))}
@@ -107,6 +112,21 @@ function Row({ account, onAct, onLabel }: RowProps) {
       <Cell column={COLUMNS.priority}>{account.priority || <Nothing word="0" />}</Cell>
       <Cell column={COLUMNS.leased} className="text-soft">
         <Moment at={account.last_leased_at} />
+      </Cell>
+      <Cell column={COLUMNS.session}>
+        {account.has_session ? (
+          <Link to={`/sessions/${account.id}`} className="hover:underline">
+            {account.needs_login ? 'needs a login' : 'kept'}
+          </Link>
+        ) : (
+          <Nothing word="none" />
+        )}
+      </Cell>
+      <Cell column={COLUMNS.created} className="text-soft">
+        <Moment at={account.created_at} />
+      </Cell>
+      <Cell column={COLUMNS.changed} className="text-soft">
+        <Moment at={account.updated_at} />
       </Cell>
       <Cell column={COLUMNS.actions} className="w-12 !py-1 !pl-0">
         <Menu label={`Actions on ${account.username}`} items={menuOf(account, onAct)} />

@@ -1,10 +1,9 @@
 // Asks once before an account is changed, and says what will follow.
+
 import { useState } from 'react'
-import { faultAt, remainder } from '@/api/problems'
-import { Button } from '@/kit/Button'
-import { Dialog } from '@/kit/Dialog'
+import { faultAt } from '@/api/problems'
+import { Confirm } from '@/kit/Confirm'
 import { TextField } from '@/kit/Field'
-import { Refused } from '@/kit/states'
 import { useRevokeLease } from '@/leases/api'
 import { ACTS, type Act } from './actions'
 import { useChangeAccount, useDeleteAccount } from './api'
@@ -53,20 +52,16 @@ export function ConfirmDialog({ act, account, onClose, onDone }: Props) {
   const isHard = act === 'delete' || act === 'block' || act === 'revoke'
   const title = act === 'revoke' ? `Revoke the lease on ${account.username}` : `${label} ${account.username}`
   return (
-    <Dialog
+    <Confirm
       title={title}
       onClose={onClose}
-      onSubmit={() => run(reason.trim(), onDone)}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look={isHard ? 'danger' : 'primary'} needs={needs} isBusy={isPending}>
-            {label}
-          </Button>
-        </>
-      }
+      onConfirm={() => run(reason.trim(), onDone)}
+      label={label}
+      change={{ error, isPending }}
+      needs={needs}
+      isHard={isHard}
+      pointers={['/reason']}
     >
-      <Refused>{remainder(error, ['/reason'])}</Refused>
       <p>
         <span className="font-medium">{account.username}</span>{' '}
         <span className="text-soft">at {account.site}</span>
@@ -83,6 +78,6 @@ export function ConfirmDialog({ act, account, onClose, onDone }: Props) {
           isFirst
         />
       )}
-    </Dialog>
+    </Confirm>
   )
 }

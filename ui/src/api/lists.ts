@@ -5,6 +5,8 @@ import { useMemo } from 'react'
 type Page<T> = { items: T[]; next_cursor: string | null }
 
 export type List<T> = {
+  /** Which question it answers: another one has other rows. */
+  of: string
   items: T[] | undefined
   error: unknown
   isRefreshing: boolean
@@ -12,6 +14,19 @@ export type List<T> = {
   isLoadingMore: boolean
   loadMore: () => void
   retry: () => void
+  /** While its rows are in hand: how many came that are not shown, and the way to see them. */
+  held?: { news: number; show: () => void }
+}
+
+type Whole<T> = { data: T[] | undefined; error: unknown; isFetching: boolean; refetch: () => unknown }
+
+/** A list that comes whole, so that it can stand where paged ones do. */
+export function whole<T>({ data, error, isFetching, refetch }: Whole<T>): List<T> {
+  return {
+    ...{ of: '', items: data, error, isRefreshing: isFetching },
+    ...{ hasMore: false, isLoadingMore: false, loadMore: () => {} },
+    retry: () => void refetch(),
+  }
 }
 
 type Options = { enabled?: boolean }
@@ -30,6 +45,7 @@ export function useList<T>(
   })
   const items = useMemo(() => query.data?.pages.flatMap((page) => page.items), [query.data])
   return {
+    of: JSON.stringify(key),
     items,
     error: query.error,
     isRefreshing: query.isFetching,

@@ -37,7 +37,7 @@ export class Unreachable extends Error {
 
 /** A fault as people would say it: without regular expressions, and about the field rather than its type. */
 function worded({ pointer, detail }: Fault): Fault {
-  const isForm = detail.startsWith('String should match pattern')
+  const isForm = /^(String should match pattern|It breaks the rule pattern)/.test(detail)
   const words = isForm
     ? 'This is not in the form the field takes.'
     : detail.replace(/^(Input|String|List|Value) should /, 'This should ')

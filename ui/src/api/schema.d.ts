@@ -575,6 +575,28 @@ export interface paths {
         patch: operations["change_seed"];
         trace?: never;
     };
+    "/v2/seeds/{seed_id}/visits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Seed Visits
+         * @description How the visits of a seed went, the newest first: what they found, and how the interval moved.
+         *
+         *     The newest 60 are kept, and a few more for a while. A lease that ended without a word of the visit is none.
+         */
+        get: operations["list_seed_visits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/captures": {
         parameters: {
             query?: never;
@@ -732,6 +754,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/jobs/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit Jobs
+         * @description Ask for many crawls at once. What can go nowhere is refused by itself; the others are taken in.
+         */
+        post: operations["submit_jobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/jobs/books": {
         parameters: {
             query?: never;
@@ -789,7 +831,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change Job
+         * @description Make a job more or less urgent, or put it off. What a worker has in hand goes on; its next attempt is changed.
+         */
+        patch: operations["change_job"];
         trace?: never;
     };
     "/v2/jobs/{job_id}/results": {
@@ -992,6 +1038,970 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/platforms/{platform_slug}/parity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Writers
+         * @description Whether the target and the shadow hold the same results: counts, checksums, what differs, and samples.
+         */
+        get: operations["compare_writers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/phase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Promote Platform
+         * @description Go on to a phase when both places hold the same, or back to one at any time.
+         */
+        post: operations["promote_platform"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/shadow/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay Shadow
+         * @description Have results that were written before the shadow was named written there, too.
+         */
+        post: operations["replay_shadow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/dead-letters/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count Dead Letters
+         * @description How many dead letters there are of each platform and reason.
+         */
+        get: operations["count_dead_letters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/dead-letters/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay Dead Letters
+         * @description Try dead letters again. It goes in batches and ends when you hang up; what was replayed by then stays so.
+         */
+        post: operations["replay_dead_letters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/dead-letters/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Replays
+         * @description What was replayed, newest first, and how much of it has not begun.
+         */
+        get: operations["list_replays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/jobs/dead-letters/replay/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Replay
+         * @description Put back what a replay took up and no worker has begun: it is a dead letter again.
+         */
+        post: operations["stop_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/collectors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Collectors
+         * @description What can be collected, by whom, and what one item costs today.
+         */
+        get: operations["list_collectors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Estimate Run
+         * @description What a run may cost, category by category. Nothing is spent by asking.
+         */
+        post: operations["estimate_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Runs
+         * @description Runs, newest first.
+         */
+        get: operations["list_runs"];
+        put?: never;
+        /**
+         * Create Run
+         * @description Plan a run. It begins when it is started; one that may cost more than the cap is refused.
+         */
+        post: operations["create_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count Runs
+         * @description How many runs are in each status.
+         */
+        get: operations["count_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/spending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Spending
+         * @description What runs spent on each of the last days.
+         */
+        get: operations["show_spending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show History
+         * @description Runs that lived within the last hours, newest first, and when each of them waited, ran and was paused.
+         */
+        get: operations["show_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run
+         * @description One run.
+         */
+        get: operations["get_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change Run
+         * @description Another name; another cap, to resume what the budget has paused; more or fewer at once; categories left out.
+         */
+        patch: operations["change_run"];
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Run
+         * @description Begin, or wait for a slot: `position` says how many are before it. The cap is copied now.
+         */
+        post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Run
+         * @description Begin no more items; what workers have in hand is finished and paid for.
+         */
+        post: operations["pause_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Run
+         * @description Go on, or wait for a slot when all are taken.
+         */
+        post: operations["resume_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Run
+         * @description End it for ever. What was collected stays, what no worker has in hand is given back to the budget.
+         */
+        post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Items
+         * @description Try once more what failed, within the cap. A run that was over goes on, or waits for a slot.
+         */
+        post: operations["retry_items"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Run Items
+         * @description What it collects, in the order it was found; usable while it goes on.
+         */
+        get: operations["list_run_items"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Run Ledger
+         * @description Every movement of its money, in order.
+         */
+        get: operations["list_run_ledger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/ledger.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Run Ledger
+         * @description The whole ledger for a spreadsheet.
+         */
+        get: operations["export_run_ledger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Summarise Run
+         * @description How each category does, failures by their code, and what was spent by when.
+         */
+        get: operations["summarise_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Run Events
+         * @description What happened, numbered: the same payloads as over the socket.
+         */
+        get: operations["list_run_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Settings
+         * @description What the organisation allows its runs.
+         */
+        get: operations["get_settings"];
+        /**
+         * Change Settings
+         * @description Change what is given. Runs that were started keep the cap they were started with.
+         */
+        put: operations["change_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/live/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Live Ticket
+         * @description A ticket for one socket at `/v2/live`, good for half a minute.
+         */
+        post: operations["create_live_ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Overview
+         * @description How everything stands and what needs somebody, as far as the token may see it.
+         */
+        get: operations["show_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge Entities
+         * @description Make two entities one. `split` with the records of the other takes it back.
+         */
+        post: operations["merge_entities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/{entity_id}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Split Entity
+         * @description Take records out of an entity; they and the rest are never linked again. `merge` takes it back.
+         */
+        post: operations["split_entity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Reviews
+         * @description Pairs of records somebody should look at, by what an answer teaches.
+         */
+        get: operations["list_reviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/reviews/{review_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide Review
+         * @description Say whether two records are one thing. `different` lasts; `unsure` puts the question away.
+         */
+        post: operations["decide_review"];
+        /**
+         * Reopen Review
+         * @description Take back what was said of two records: unless they are one without it, they are a question again.
+         */
+        delete: operations["reopen_review"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why Records
+         * @description Why two records are one thing, or why not: what speaks for and against it, bit by bit.
+         */
+        get: operations["why_records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/epochs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Epochs
+         * @description The weights in force for each kind, those before, and those proposed.
+         */
+        get: operations["list_epochs"];
+        put?: never;
+        /**
+         * Propose Epoch
+         * @description Weigh anew, and see what would change. Nothing does until it is moved to.
+         */
+        post: operations["propose_epoch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/epochs/{kind}/{number}/current": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move To Epoch
+         * @description Put weights into force: the writer compares everything anew, then switches at once.
+         */
+        post: operations["move_to_epoch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit Records
+         * @description Hand records over; the writer links them or makes entities of them. `batches` says when.
+         */
+        post: operations["submit_records"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/batches/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Batch
+         * @description How far a batch is, and what became of its records.
+         */
+        get: operations["get_batch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Changes
+         * @description The change feed: what became of entities, in the order it happened. Ask on with the last `seq`.
+         */
+        get: operations["list_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Entity Stats
+         * @description What was linked by what, and what became of every record that was handed over.
+         */
+        get: operations["entity_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Record Letters
+         * @description What could not be taken for a record, and why; the latest first.
+         */
+        get: operations["list_record_letters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Entities
+         * @description Entities, in the order they were first seen.
+         */
+        get: operations["list_entities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/{entity_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Entity
+         * @description One entity with its records. One that was merged into another answers as that one, by its id.
+         */
+        get: operations["get_entity"];
+        put?: never;
+        post?: never;
+        /**
+         * Erase Entity
+         * @description Erase an entity: its records, evidence, embeddings and images. It does not come back with the next sweep.
+         */
+        delete: operations["erase_entity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/entities/{entity_id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Evidence
+         * @description Why each record is here: by which step, with which score, and what matched.
+         */
+        get: operations["get_evidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sources
+         * @description Every source there is a file for, how far its sweep is, and what comes next.
+         */
+        get: operations["list_sources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sources/{source_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Source
+         * @description One source.
+         */
+        get: operations["get_source"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sources/{source_name}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Source
+         * @description Begin a sweep, or go on with the one that was stopped. Whichever process has time for it drives it.
+         */
+        post: operations["start_source"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sources/{source_name}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Source
+         * @description Ask it for nothing more. How far the sweep came is kept, and a start goes on there.
+         */
+        post: operations["stop_source"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/sources/{source_name}/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Source Dead Letters
+         * @description What came from it and could not be read, as a whole or in part; the latest first.
+         */
+        get: operations["list_source_dead_letters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/sites": {
         parameters: {
             query?: never;
@@ -1188,6 +2198,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show System
+         * @description What the process that answers is and does: versions, schema, background tasks, alerts.
+         */
+        get: operations["show_system"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/problems/{slug}": {
         parameters: {
             query?: never;
@@ -1312,10 +2342,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Artifacts
+         * @description What is published for others to read, and how the last try went.
+         */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status Page
+         * @description The public status page: how the whole installation is, in numbers, as of when it was last published.
+         */
+        get: operations["status_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/status/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status File
+         * @description A file of the status page, such as `status.v1.json`, which is what it shows.
+         */
+        get: operations["status_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AcceptedOut */
+        AcceptedOut: {
+            /** Job Id */
+            job_id?: string | null;
+            /**
+             * Created
+             * @description Whether this is a new job; the first request of a name stands.
+             * @default false
+             */
+            created?: boolean;
+            /**
+             * Errors
+             * @description Why it was refused.
+             */
+            errors?: {
+                [key: string]: unknown;
+            }[];
+        };
         /** AccountIn */
         AccountIn: {
             /**
@@ -1503,6 +2611,26 @@ export interface components {
              */
             sessions?: number;
         };
+        /** AlertOut */
+        AlertOut: {
+            /** Kind */
+            kind: string;
+            /** Platform */
+            platform: string | null;
+            /** Reason */
+            reason: string | null;
+            /** Count */
+            count: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Sent At */
+            sent_at: string | null;
+            /** Tries */
+            tries: number;
+        };
         /** Alive */
         Alive: {
             /** Status */
@@ -1512,6 +2640,176 @@ export interface components {
         AllBooksOut: {
             /** Items */
             items: components["schemas"]["BooksOut"][];
+        };
+        /**
+         * AllowanceIn
+         * @description What changes; what is left out stays.
+         */
+        AllowanceIn: {
+            /**
+             * Budget Cap Micros
+             * @description What one run may cost at the most.
+             */
+            budget_cap_micros?: number | null;
+            /**
+             * Soft Warning Percent
+             * @description Of the cap: from here on it is warned.
+             */
+            soft_warning_percent?: number | null;
+            /** Max Concurrent Runs */
+            max_concurrent_runs?: number | null;
+        };
+        /** AllowanceOut */
+        AllowanceOut: {
+            /** Budget Cap Micros */
+            budget_cap_micros: number;
+            /** Soft Warning Percent */
+            soft_warning_percent: number;
+            /** Max Concurrent Runs */
+            max_concurrent_runs: number;
+        };
+        /** ArtifactOut */
+        ArtifactOut: {
+            /** Name */
+            name: string;
+            /**
+             * Schema
+             * @description The schema it keeps to, beside the file.
+             */
+            schema: string;
+            /**
+             * Version
+             * @description The version of that schema.
+             */
+            version: number;
+            /**
+             * Path
+             * @description Below the root of where artefacts are; null when it was never published.
+             */
+            path: string | null;
+            /**
+             * Edition
+             * @description Grows with every publication.
+             */
+            edition: number | null;
+            /** Published At */
+            published_at: string | null;
+            /** Bytes */
+            bytes: number | null;
+            /**
+             * Etag
+             * @description The SHA-256 of the file.
+             */
+            etag: string | null;
+            /**
+             * Last Error
+             * @description Why the last try brought nothing; null when it did.
+             */
+            last_error: string | null;
+            /** Last Error At */
+            last_error_at: string | null;
+        };
+        /** ArtifactsOut */
+        ArtifactsOut: {
+            /** Items */
+            items: components["schemas"]["ArtifactOut"][];
+            /** Next Cursor */
+            next_cursor?: null;
+        };
+        /** BackgroundTaskOut */
+        BackgroundTaskOut: {
+            /** Name */
+            name: string;
+            /**
+             * Every Seconds
+             * @description 0 for what never ends by itself.
+             */
+            every_seconds: number;
+            /** Is Well */
+            is_well: boolean;
+            /**
+             * Failures
+             * @description In a row.
+             */
+            failures: number;
+            /**
+             * Last Good Seconds
+             * @description Since its last good step, or since the start.
+             */
+            last_good_seconds: number;
+        };
+        /** BacklogOut */
+        BacklogOut: {
+            /** Platform */
+            platform: string;
+            /** Pending */
+            pending: number;
+            /** Oldest Pending Seconds */
+            oldest_pending_seconds: number | null;
+            /** In Flight */
+            in_flight: number;
+        };
+        /** BackoffOut */
+        BackoffOut: {
+            /** First Seconds */
+            first_seconds: number;
+            /** Factor */
+            factor: number;
+            /** Most Seconds */
+            most_seconds: number;
+            /** Jitter */
+            jitter: number;
+        };
+        /** BatchIn */
+        BatchIn: {
+            /**
+             * Items
+             * @description CrawlRequest messages; each gets an answer of its own.
+             */
+            items: unknown[];
+        };
+        /** BatchOut */
+        BatchOut: {
+            /** Items */
+            items: components["schemas"]["AcceptedOut"][];
+        };
+        /** BelongingOut */
+        BelongingOut: {
+            /** Record Id */
+            record_id: string;
+            /** Source */
+            source: string;
+            /** Source Id */
+            source_id: string;
+            /** Name */
+            name: string;
+            /** Step */
+            step: string;
+            /** Score */
+            score: number | null;
+            /**
+             * Matched
+             * @description What speaks for it, strongest first.
+             */
+            matched: string[];
+            best: components["schemas"]["TieOut"] | null;
+            /** @description What it was linked by when it came, as it was known then. */
+            then: components["schemas"]["TieOut"] | null;
+            /** Ties */
+            ties: number;
+        };
+        /** BitsOut */
+        BitsOut: {
+            /** Field */
+            field: string;
+            /** Outcome */
+            outcome: string;
+            /** Bits */
+            bits: number;
+            /** Left */
+            left: string;
+            /** Right */
+            right: string;
         };
         /** BooksOut */
         BooksOut: {
@@ -1533,6 +2831,48 @@ export interface components {
             live: number;
             /** Unaccounted */
             unaccounted: number;
+        };
+        /** BreakerOut */
+        BreakerOut: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "closed" | "open";
+            /** Opened At */
+            opened_at?: string | null;
+            /** Reason */
+            reason?: string | null;
+            /** Next Probe At */
+            next_probe_at?: string | null;
+            /**
+             * Probes
+             * @description Tasks that were begun to see whether it may close.
+             */
+            probes: number;
+            /**
+             * Probing
+             * @description Such a task is in hand now: it is half open.
+             */
+            probing: boolean;
+        };
+        /** BreakerRuleOut */
+        BreakerRuleOut: {
+            /** Percent */
+            percent: number;
+            /** At Least */
+            at_least: number;
+            /** Window Seconds */
+            window_seconds: number;
+            /** Probe Seconds */
+            probe_seconds: number;
+        };
+        /** CanaryOut */
+        CanaryOut: {
+            /** Share */
+            share: number;
+            /** Patience Seconds */
+            patience_seconds: number;
         };
         /** CaptureAcquireIn */
         CaptureAcquireIn: {
@@ -1580,7 +2920,7 @@ export interface components {
         CaptureGrantOut: {
             /** Id */
             id: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["leasehold__leases__models__Kind"];
             /** Resource Id */
             resource_id: string;
             /** Site */
@@ -1692,6 +3032,64 @@ export interface components {
          * @enum {string}
          */
         CaptureState: "received" | "claimed" | "delivered" | "rejected" | "stuck";
+        /** CategoryOut */
+        CategoryOut: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Items
+             * @description How many are wanted at the most.
+             */
+            items: number;
+            /** Unit Cost Micros */
+            unit_cost_micros: number;
+        };
+        /** CategoryProgressOut */
+        CategoryProgressOut: {
+            /** Category */
+            category: string;
+            /** Items */
+            items: number;
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+            /** Skipped */
+            skipped: number;
+            /** In Flight */
+            in_flight: number;
+            /** Estimated Cost Micros */
+            estimated_cost_micros: number;
+            /** Cost Micros */
+            cost_micros: number;
+            /**
+             * Dropped
+             * @description Nothing more is begun of it.
+             */
+            dropped: boolean;
+        };
+        /** ChangeOut */
+        ChangeOut: {
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Entity Id */
+            entity_id: string;
+            /** Change */
+            change: string;
+            /** Actor */
+            actor: string;
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
+        };
         /** CheckoutIn */
         CheckoutIn: {
             /** Site */
@@ -1753,6 +3151,33 @@ export interface components {
             /** @description Why there is nothing; null when there is. */
             waiting: components["schemas"]["WaitingOut"] | null;
         };
+        /** CheckpointOut */
+        CheckpointOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Items
+             * @description So many were settled by then.
+             */
+            items: number;
+            /**
+             * Category
+             * @description Which is being enumerated; null when all are.
+             */
+            category: string | null;
+            /** Cursor */
+            cursor: string | null;
+        };
+        /** CollectorOut */
+        CollectorOut: {
+            /** Slug */
+            slug: string;
+            /** Categories */
+            categories: components["schemas"]["CategoryOut"][];
+        };
         /**
          * CollectorTask
          * @description What a crawler is to do.
@@ -1801,6 +3226,36 @@ export interface components {
             } | null;
             writer: components["schemas"]["WriterSaid"];
         };
+        /** CollectorsOut */
+        CollectorsOut: {
+            /** Items */
+            items: components["schemas"]["CollectorOut"][];
+        };
+        /** ConcernOut */
+        ConcernOut: {
+            matter: components["schemas"]["Matter"];
+            /** @description `bad`: something stands still that should not. `warn`: it will, or is meant to. */
+            weight: components["schemas"]["Weight"];
+            /**
+             * Subject
+             * @description The slug or id of the platform, site, run or source it is about.
+             */
+            subject: string;
+            /**
+             * Name
+             * @description What people call that.
+             */
+            name: string;
+            /** Count */
+            count: number | null;
+            /** Since */
+            since: string | null;
+            /**
+             * Detail
+             * @description A sentence for people.
+             */
+            detail: string;
+        };
         /** CountsOut */
         CountsOut: {
             /**
@@ -1836,7 +3291,7 @@ export interface components {
         CrawlRequest: {
             /**
              * Schema Version
-             * @default 1
+             * @default 2
              */
             schema_version?: number;
             /**
@@ -1910,6 +3365,16 @@ export interface components {
             /** Replayed At */
             replayed_at: string | null;
         };
+        /** DecidedOut */
+        DecidedOut: {
+            /** Decision */
+            decision: string;
+            /**
+             * Entities
+             * @description Where the two records are by now.
+             */
+            entities: string[];
+        };
         /** DecisionIn */
         DecisionIn: {
             /**
@@ -1919,12 +3384,144 @@ export interface components {
              */
             decision: "take" | "drop";
         };
+        /** DifferenceOut */
+        DifferenceOut: {
+            /** Job Id */
+            job_id: string;
+            /** Cursor */
+            cursor: unknown;
+            /** Kind */
+            kind: string;
+            /**
+             * Paths
+             * @description Where the documents differ.
+             */
+            paths: string[];
+            /**
+             * Target
+             * @description The first document that differs as it is there: null where there is none, and text where it is long.
+             */
+            target: unknown;
+            /**
+             * Shadow
+             * @description The same in the shadow.
+             */
+            shadow: unknown;
+        };
         /** DocumentOut */
         DocumentOut: {
             /** Platform */
             platform: string;
             /** Document */
             document: unknown;
+        };
+        /** DueOut */
+        DueOut: {
+            /** Overdue */
+            overdue: number;
+            /**
+             * Minutes
+             * @description How many fall due in each five minutes of the next hour.
+             */
+            minutes: number[];
+        };
+        /** EntityOut */
+        EntityOut: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Aliases */
+            aliases: string[];
+            /** External Ids */
+            external_ids: {
+                [key: string]: string[];
+            };
+            /** Urls */
+            urls: {
+                [key: string]: string[];
+            };
+            /** Attributes */
+            attributes: {
+                [key: string]: unknown;
+            };
+            /**
+             * Size
+             * @description How many records it is made of.
+             */
+            size: number;
+            /**
+             * Sources
+             * @description Where these come from.
+             */
+            sources: string[];
+            /**
+             * Records
+             * @description What it is made of; empty in lists.
+             */
+            records: components["schemas"]["RecordOut"][];
+            /** Times Seen */
+            times_seen: number;
+            /** First Seen Run Id */
+            first_seen_run_id: string | null;
+            /** Last Seen Run Id */
+            last_seen_run_id: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /** EntityStatsOut */
+        EntityStatsOut: {
+            /** Linked By Explicit Id */
+            linked_by_explicit_id: number;
+            /** Linked By External Url */
+            linked_by_external_url: number;
+            /** Linked By Name Metadata */
+            linked_by_name_metadata: number;
+            /** Linked By Face */
+            linked_by_face: number;
+            /** Entities Created */
+            entities_created: number;
+            /** Embeddings Added */
+            embeddings_added: number;
+            /** External Ids Added */
+            external_ids_added: number;
+            /** Urls Added */
+            urls_added: number;
+            /** Aliases Added */
+            aliases_added: number;
+            /** Duplicates Merged */
+            duplicates_merged: number;
+            /** Errors */
+            errors: number;
+            /**
+             * Records Seen
+             * @description Every record that was handed over and dealt with; the sum of `outcomes`.
+             */
+            records_seen: number;
+            /** Outcomes */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** By Source */
+            by_source: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            /** Queued Bytes */
+            queued_bytes: number;
+            /** Open Reviews */
+            open_reviews: number;
         };
         /** EntryOut */
         EntryOut: {
@@ -1945,6 +3542,103 @@ export interface components {
              * Format: date-time
              */
             written_at: string;
+        };
+        /** EpochIn */
+        EpochIn: {
+            /** Kind */
+            kind: string;
+            /**
+             * Learned
+             * @description Learn weights from the records there are; else take what is configured.
+             * @default true
+             */
+            learned?: boolean;
+        };
+        /** EpochOut */
+        EpochOut: {
+            /** Kind */
+            kind: string;
+            /** Number */
+            number: number;
+            /** Version */
+            version: string;
+            /** Origin */
+            origin: string;
+            /** State */
+            state: string;
+            /** Records */
+            records: number;
+            /**
+             * Difference
+             * @description What would change with it, or did.
+             */
+            difference: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Names
+             * @description What the entities in the examples of it are called.
+             */
+            names: {
+                [key: string]: string;
+            };
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Current At */
+            current_at: string | null;
+            /**
+             * Progress
+             * @description How much of the way is gone, from 0 to 1, while it is `moving`.
+             */
+            progress: number | null;
+        };
+        /** ErasureOut */
+        ErasureOut: {
+            /** Entity Id */
+            entity_id: string;
+            /** Records */
+            records: number;
+            /** Edges */
+            edges: number;
+            /**
+             * Suppressed
+             * @description Marks left, so that none of this comes back by itself.
+             */
+            suppressed: number;
+            /**
+             * Vacuumed
+             * @description Whether what was deleted is out of the database's files, too, by now.
+             */
+            vacuumed: boolean;
+            /** Also */
+            also: {
+                [key: string]: number;
+            };
+        };
+        /** EstimateLineOut */
+        EstimateLineOut: {
+            /** Category */
+            category: string;
+            /** Items */
+            items: number;
+            /** Unit Cost Micros */
+            unit_cost_micros: number;
+            /** Cost Micros */
+            cost_micros: number;
+        };
+        /** EstimateOut */
+        EstimateOut: {
+            /** Items */
+            items: components["schemas"]["EstimateLineOut"][];
+            /** Total Cost Micros */
+            total_cost_micros: number;
+            /** Budget Cap Micros */
+            budget_cap_micros: number;
+            /** @description `warn` from the soft percent of the cap on, `blocked` above the cap. */
+            verdict: components["schemas"]["leasehold__runs__machine__Verdict"];
         };
         /** EventOut */
         EventOut: {
@@ -1969,6 +3663,32 @@ export interface components {
             };
             /** Request Id */
             request_id: string | null;
+        };
+        /** EventsOut */
+        EventsOut: {
+            /**
+             * Items
+             * @description `{seq, type, run_id, at, …}`: the same as over the socket.
+             */
+            items: {
+                [key: string]: unknown;
+            }[];
+        };
+        /** EvidenceOut */
+        EvidenceOut: {
+            /** Id */
+            id: string;
+            /**
+             * Join
+             * @description The score two groups of records need, on the average, to become one.
+             */
+            join: number;
+            /** Records */
+            records: components["schemas"]["BelongingOut"][];
+            /** Ties */
+            ties: components["schemas"]["TieOut"][];
+            /** Decisions */
+            decisions: components["schemas"]["WordOut"][];
         };
         /** ExplainOut */
         ExplainOut: {
@@ -2003,6 +3723,33 @@ export interface components {
             /** Next Available At */
             next_available_at: string | null;
         };
+        /**
+         * Faces
+         * @enum {string}
+         */
+        Faces: "off" | "on";
+        /** FailureOut */
+        FailureOut: {
+            /** Error Code */
+            error_code: string | null;
+            /** Items */
+            items: number;
+            /**
+             * First At
+             * Format: date-time
+             */
+            first_at: string;
+            /**
+             * Last At
+             * Format: date-time
+             */
+            last_at: string;
+            /**
+             * Message
+             * @description The latest.
+             */
+            message: string | null;
+        };
         /** FileOut */
         FileOut: {
             /** Name */
@@ -2033,11 +3780,43 @@ export interface components {
              */
             location?: string | null;
         };
+        /** FlowOut */
+        FlowOut: {
+            /**
+             * Accepted Per Minute
+             * @description Over the last five minutes.
+             */
+            accepted_per_minute: number;
+            /** Ended Per Minute */
+            ended_per_minute: number;
+            /**
+             * Ended
+             * @description Within the last 15 minutes.
+             */
+            ended: number;
+            /**
+             * Failed
+             * @description Of those.
+             */
+            failed: number;
+            /** Live */
+            live: number;
+            /** Pending */
+            pending: number;
+            /** @description The platform whose oldest task has waited longest. */
+            worst: components["schemas"]["BacklogOut"] | null;
+            /** Step Seconds */
+            step_seconds: number;
+            /** Moments */
+            moments: components["schemas"]["MomentOut"][];
+            /** Strips */
+            strips: components["schemas"]["StripOut"][];
+        };
         /** GrantOut */
         GrantOut: {
             /** Id */
             id: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["leasehold__leases__models__Kind"];
             /** Resource Id */
             resource_id: string;
             /** Site */
@@ -2166,6 +3945,38 @@ export interface components {
              * @description How many fall due within the first hour from now, the second, and so on.
              */
             hours: number[];
+            /**
+             * Minutes
+             * @description How many fall due in each five minutes of the next hour.
+             */
+            minutes: number[];
+        };
+        /** HistoryOut */
+        HistoryOut: {
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Now
+             * Format: date-time
+             */
+            now: string;
+            /** Items */
+            items: components["schemas"]["PastOut"][];
+        };
+        /** HolderOut */
+        HolderOut: {
+            /** Owner */
+            owner: string;
+            /** Tasks */
+            tasks: number;
+            /**
+             * Until
+             * Format: date-time
+             */
+            until: string;
         };
         /**
          * How
@@ -2181,6 +3992,56 @@ export interface components {
             updated: number;
             /** Rejected */
             rejected: components["schemas"]["RejectedLineOut"][];
+        };
+        /** ItemOut */
+        ItemOut: {
+            /** Id */
+            id: string;
+            /** Run Id */
+            run_id: string;
+            /** Category */
+            category: string;
+            /** Item Type */
+            item_type: string;
+            /** External Id */
+            external_id: string;
+            status: components["schemas"]["ItemStatus"];
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+            /** Error Code */
+            error_code: string | null;
+            /** Error Message */
+            error_message: string | null;
+            /** Cost Micros */
+            cost_micros: number;
+            /** Job Id */
+            job_id: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * ItemStatus
+         * @description Where an item is.
+         * @enum {string}
+         */
+        ItemStatus: "pending" | "processing" | "completed" | "failed" | "skipped";
+        /** JobChange */
+        JobChange: {
+            /**
+             * Priority
+             * @description Higher goes first.
+             */
+            priority?: number | null;
+            /**
+             * Not Before
+             * @description It begins then; what has passed is at once. What was left until the deadline moves along.
+             */
+            not_before?: string | null;
         };
         /** JobEventOut */
         JobEventOut: {
@@ -2218,7 +4079,7 @@ export interface components {
             time_range: {
                 [key: string]: unknown;
             } | null;
-            status: components["schemas"]["Status"];
+            status: components["schemas"]["leasehold__jobs__machine__Status"];
             /** Sub Status */
             sub_status: string | null;
             /**
@@ -2274,12 +4135,12 @@ export interface components {
          * @description What a lease is on.
          * @enum {string}
          */
-        Kind: "account" | "seed" | "capture" | "task";
+        "Kind-Input": "account" | "seed" | "capture" | "task";
         /** LeaseOut */
         LeaseOut: {
             /** Id */
             id: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["leasehold__leases__models__Kind"];
             /** Resource Id */
             resource_id: string;
             /** Site */
@@ -2300,6 +4161,47 @@ export interface components {
              * Format: date-time
              */
             expires_at: string;
+        };
+        /** LetterCountOut */
+        LetterCountOut: {
+            /** Platform */
+            platform: string | null;
+            /** Reason */
+            reason: string;
+            /** Total */
+            total: number;
+            /**
+             * Open
+             * @description Not replayed yet.
+             */
+            open: number;
+            /**
+             * Last At
+             * Format: date-time
+             */
+            last_at: string;
+        };
+        /** LetterCountsOut */
+        LetterCountsOut: {
+            /** Items */
+            items: components["schemas"]["LetterCountOut"][];
+        };
+        /** LetterFilterIn */
+        LetterFilterIn: {
+            /** Platform */
+            platform?: string | null;
+            /** Reason */
+            reason?: string | null;
+            /**
+             * After
+             * @description Not older than this.
+             */
+            after?: string | null;
+            /**
+             * Before
+             * @description Older than this.
+             */
+            before?: string | null;
         };
         /** LifeEventOut */
         LifeEventOut: {
@@ -2352,6 +4254,50 @@ export interface components {
             health: string | null;
             /** Base */
             base: string | null;
+        };
+        /**
+         * Matter
+         * @description What can need somebody.
+         * @enum {string}
+         */
+        Matter: "breaker_open" | "no_workers" | "run_stopped" | "source_failed" | "dead_letters" | "budget" | "accounts_blocked" | "seeds_overdue" | "platform_paused" | "site_paused";
+        /** MergeIn */
+        MergeIn: {
+            /**
+             * Keep
+             * @description The entity that stays.
+             */
+            keep: string;
+            /**
+             * Merge
+             * @description The entity that becomes a part of it.
+             */
+            merge: string;
+        };
+        /** MomentOut */
+        MomentOut: {
+            /**
+             * At
+             * Format: date-time
+             * @description When the step begins.
+             */
+            at: string;
+            /** Accepted */
+            accepted: number;
+            /** Completed */
+            completed: number;
+            /**
+             * Failed
+             * @description With those that timed out or failed in part.
+             */
+            failed: number;
+            /** Cancelled */
+            cancelled: number;
+            /**
+             * Live
+             * @description At its end.
+             */
+            live: number;
         };
         /**
          * MountIn
@@ -2491,6 +4437,35 @@ export interface components {
              */
             sample: components["schemas"]["RewrittenOut"][];
         };
+        /** MovementOut */
+        MovementOut: {
+            /** Number */
+            number: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Kind
+             * @description `reserve` before a paid call, then once `settle`, or `return` where nothing was paid.
+             */
+            kind: string;
+            /**
+             * Purpose
+             * @description `item`, or `listing`: a page on which items are found.
+             */
+            purpose: string;
+            /** Item Id */
+            item_id: string | null;
+            /**
+             * Reserved Micros
+             * @description How much more is reserved by it; less where it is negative.
+             */
+            reserved_micros: number;
+            /** Spent Micros */
+            spent_micros: number;
+        };
         /** NewTokenOut */
         NewTokenOut: {
             /** Id */
@@ -2555,11 +4530,29 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
+            rate: components["schemas"]["RateOut"] | null;
+            breaker: components["schemas"]["BreakerOut"];
+            /** Canary Share */
+            canary_share: number;
+            /**
+             * Price Micros
+             * @description What a task or a document costs today.
+             */
+            price_micros: number | null;
             writer: components["schemas"]["WriterSaid"];
+            /**
+             * Shadow
+             * @description Where results go besides while a move is compared.
+             */
+            shadow: string | null;
             /** Task Types */
             task_types: {
                 [key: string]: components["schemas"]["TaskTypeOut"];
             };
+            /** @description What its file says. */
+            policy: components["schemas"]["PlatformPolicyOut"];
+            /** @description Attempts that ended within the window of its breaker. */
+            recent: components["schemas"]["RecentOut"];
         };
         /**
          * Outcome
@@ -2567,6 +4560,68 @@ export interface components {
          * @enum {string}
          */
         Outcome: "ok" | "failed" | "rate_limited" | "blocked" | "logged_out" | "invalid_credentials";
+        /** OutcomeOut */
+        OutcomeOut: {
+            /** Dry Run */
+            dry_run: boolean;
+            /**
+             * Replay
+             * @description What it can be stopped by; null when nothing was done.
+             */
+            replay: string | null;
+            /**
+             * Matched
+             * @description How many letters were meant.
+             */
+            matched: number;
+            /**
+             * Left
+             * @description How many of those were beyond `limit`.
+             */
+            left: number;
+            /** Replayed */
+            replayed: number;
+            /**
+             * Stopped
+             * @description Somebody stopped it before it was done.
+             */
+            stopped: boolean;
+            /** Skipped */
+            skipped: components["schemas"]["SkippedOut"][];
+            /** Items */
+            items: components["schemas"]["ReplayedOut"][];
+        };
+        /** OverviewOut */
+        OverviewOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** @description Null, as all of these, where the token may not see it. */
+            flow: components["schemas"]["FlowOut"] | null;
+            spend: components["schemas"]["SpendOut"] | null;
+            /**
+             * Accounts
+             * @description By state. Null also while they move to another store.
+             */
+            accounts: {
+                [key: string]: number;
+            } | null;
+            /**
+             * Leases
+             * @description By kind.
+             */
+            leases: {
+                [key: string]: number;
+            } | null;
+            seeds: components["schemas"]["DueOut"] | null;
+            /**
+             * Concerns
+             * @description What needs somebody, the worst first.
+             */
+            concerns: components["schemas"]["ConcernOut"][];
+        };
         /** OwnerHeartbeatIn */
         OwnerHeartbeatIn: {
             /**
@@ -2601,6 +4656,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[ChangeOut] */
+        Page_ChangeOut_: {
+            /** Items */
+            items: components["schemas"]["ChangeOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[DeadLetterOut] */
         Page_DeadLetterOut_: {
             /** Items */
@@ -2615,6 +4677,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[EntityOut] */
+        Page_EntityOut_: {
+            /** Items */
+            items: components["schemas"]["EntityOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EntryOut] */
         Page_EntryOut_: {
             /** Items */
@@ -2622,10 +4691,24 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[EpochOut] */
+        Page_EpochOut_: {
+            /** Items */
+            items: components["schemas"]["EpochOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EventOut] */
         Page_EventOut_: {
             /** Items */
             items: components["schemas"]["EventOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[ItemOut] */
+        Page_ItemOut_: {
+            /** Items */
+            items: components["schemas"]["ItemOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -2657,6 +4740,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[MovementOut] */
+        Page_MovementOut_: {
+            /** Items */
+            items: components["schemas"]["MovementOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[PastLeaseOut] */
         Page_PastLeaseOut_: {
             /** Items */
@@ -2664,10 +4754,38 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[QuestionOut] */
+        Page_QuestionOut_: {
+            /** Items */
+            items: components["schemas"]["QuestionOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[ReplayOut] */
+        Page_ReplayOut_: {
+            /** Items */
+            items: components["schemas"]["ReplayOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[RunOut] */
+        Page_RunOut_: {
+            /** Items */
+            items: components["schemas"]["RunOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[SeedOut] */
         Page_SeedOut_: {
             /** Items */
             items: components["schemas"]["SeedOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[SeedVisitOut] */
+        Page_SeedVisitOut_: {
+            /** Items */
+            items: components["schemas"]["SeedVisitOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -2699,11 +4817,63 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** ParityOut */
+        ParityOut: {
+            /** Platform */
+            platform: string;
+            phase: components["schemas"]["Phase"];
+            /** Target */
+            target: string;
+            /** Shadow */
+            shadow: string;
+            /**
+             * Compared
+             * @description Chunks.
+             */
+            compared: number;
+            /** Equal */
+            equal: number;
+            /**
+             * Share
+             * @description Of those compared that are equal; null when nothing was.
+             */
+            share: number | null;
+            /**
+             * Late
+             * @description Chunks that a writer is not done with yet: not compared.
+             */
+            late: number;
+            /** Documents */
+            documents: {
+                [key: string]: number;
+            };
+            /**
+             * Checksums
+             * @description Of all documents of each side, whatever their order.
+             */
+            checksums: {
+                [key: string]: string;
+            };
+            /**
+             * Differences
+             * @description `missing_in_shadow`, `missing_in_target`, `fields`, `order`.
+             */
+            differences: {
+                [key: string]: number;
+            };
+            /** Samples */
+            samples: components["schemas"]["DifferenceOut"][];
+            /**
+             * Over Time
+             * @description By when the chunks came, the oldest first; empty times are left out.
+             */
+            over_time: components["schemas"]["StretchOut"][];
+        };
         /** PartOut */
         PartOut: {
             /** Platform */
             platform: string;
-            status: components["schemas"]["Status"];
+            status: components["schemas"]["leasehold__jobs__machine__Status"];
             /** Sub Status */
             sub_status: string | null;
             /** Attempt */
@@ -2717,6 +4887,13 @@ export interface components {
              * @description Workers that fell silent; not counted as attempts.
              */
             losses: number;
+            /**
+             * Snoozes
+             * @description Times it was put off; not counted as attempts.
+             */
+            snoozes: number;
+            /** Cost Micros */
+            cost_micros: number;
             /**
              * Not Before
              * Format: date-time
@@ -2766,12 +4943,54 @@ export interface components {
             /** Reason */
             reason: string | null;
         };
+        /** PastOut */
+        PastOut: {
+            run: components["schemas"]["RunOut"];
+            /** Spans */
+            spans: components["schemas"]["SpanOut"][];
+        };
+        /**
+         * Pause
+         * @description Why a run is paused.
+         * @enum {string}
+         */
+        Pause: "operator" | "budget" | "provider_down" | "failures";
         /**
          * Permission
          * @description One thing a token may do. A route names exactly one.
          * @enum {string}
          */
         Permission: "accounts.view" | "accounts.use" | "accounts.manage" | "accounts.reveal" | "audit.view" | "captures.view" | "captures.write" | "captures.consume" | "entities.view" | "entities.manage" | "jobs.view" | "jobs.submit" | "jobs.manage" | "leases.view" | "leases.manage" | "metrics.view" | "runs.view" | "runs.manage" | "seeds.view" | "seeds.use" | "seeds.manage" | "sessions.view" | "sessions.use" | "sessions.manage" | "settings.manage" | "sites.view" | "sites.manage" | "tasks.work" | "tokens.manage";
+        /**
+         * Phase
+         * @description How far the move of results into our hands has come.
+         * @enum {string}
+         */
+        Phase: "observe" | "dual" | "primary" | "stream";
+        /** PhaseIn */
+        PhaseIn: {
+            phase: components["schemas"]["Phase"];
+            /**
+             * Override
+             * @description Why it may go on although the places differ.
+             */
+            override?: string | null;
+        };
+        /** PhaseOut */
+        PhaseOut: {
+            /** Platform */
+            platform: string;
+            phase: components["schemas"]["Phase"];
+            /** Crawler Writes */
+            crawler_writes: boolean;
+        };
+        /** PlanIn */
+        PlanIn: {
+            /** Collector */
+            collector: string;
+            /** Categories */
+            categories: string[];
+        };
         /** PlatformOut */
         PlatformOut: {
             /** Platform */
@@ -2801,7 +5020,32 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
+            rate: components["schemas"]["RateOut"] | null;
+            breaker: components["schemas"]["BreakerOut"];
+            /** Canary Share */
+            canary_share: number;
+            /**
+             * Price Micros
+             * @description What a task or a document costs today.
+             */
+            price_micros: number | null;
             writer: components["schemas"]["WriterSaid"];
+            /**
+             * Shadow
+             * @description Where results go besides while a move is compared.
+             */
+            shadow: string | null;
+        };
+        /** PlatformPolicyOut */
+        PlatformPolicyOut: {
+            timeouts: components["schemas"]["TimeoutsOut"];
+            retry: components["schemas"]["RetryOut"];
+            breaker: components["schemas"]["BreakerRuleOut"];
+            canary: components["schemas"]["CanaryOut"];
+            /** Prices */
+            prices: components["schemas"]["PriceOut"][];
+            results: components["schemas"]["ResultsOut"];
+            writer: components["schemas"]["WriterOut"];
         };
         /** PlatformsOut */
         PlatformsOut: {
@@ -2902,6 +5146,91 @@ export interface components {
              */
             auth_markers?: string[];
         };
+        /** PriceOut */
+        PriceOut: {
+            /**
+             * Since
+             * Format: date
+             */
+            since: string;
+            /** Micros */
+            micros: number;
+            /**
+             * Per
+             * @enum {string}
+             */
+            per: "task" | "document";
+            /** Task Type */
+            task_type: string | null;
+        };
+        /** ProgressOut */
+        ProgressOut: {
+            /**
+             * Seen
+             * @description Things that this sweep, or the last one, has seen.
+             */
+            seen: number;
+            /**
+             * Expected
+             * @description How many the source says it has.
+             */
+            expected: number | null;
+            /** Pages */
+            pages: number;
+            /**
+             * Handed Over
+             * @description Records that were new or changed, and went to the writer.
+             */
+            handed_over: number;
+            /**
+             * Gone
+             * @description Things that were there before, and are deleted or part of another now.
+             */
+            gone: number;
+            /**
+             * Queued Bytes
+             * @description What waits to be written, of all sources.
+             */
+            queued_bytes: number;
+            /**
+             * Links
+             * @description Records of this source that are linked to those of others.
+             */
+            links: number;
+            /**
+             * Errors
+             * @description Requests that failed, and dead letters.
+             */
+            errors: number;
+            /** Per Second */
+            per_second: number;
+        };
+        /** QuestionOut */
+        QuestionOut: {
+            /** Id */
+            id: string;
+            a: components["schemas"]["RecordOut"];
+            b: components["schemas"]["RecordOut"];
+            /** Entities */
+            entities: string[];
+            evidence: components["schemas"]["TieOut"];
+            /**
+             * Join
+             * @description The score two groups of records need, on the average, to become one.
+             */
+            join: number;
+            /** Teaches */
+            teaches: number;
+        };
+        /** RateOut */
+        RateOut: {
+            /** Tasks */
+            tasks: number;
+            /** Per Seconds */
+            per_seconds: number;
+            /** Burst */
+            burst: number;
+        };
         /** Ready */
         Ready: {
             /** Status */
@@ -2923,6 +5252,16 @@ export interface components {
              */
             late: boolean;
         };
+        /** RecentOut */
+        RecentOut: {
+            /** Succeeded */
+            succeeded: number;
+            /**
+             * Failed
+             * @description With a code that is worth another attempt.
+             */
+            failed: number;
+        };
         /** ReclaimIn */
         ReclaimIn: {
             /** Site */
@@ -2935,6 +5274,129 @@ export interface components {
              * @description Leases that had run out and were booked now.
              */
             reclaimed: number;
+        };
+        /** RecordBatchOut */
+        RecordBatchOut: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Items */
+            items: number;
+            /** Left */
+            left: number;
+            /** Outcomes */
+            outcomes: {
+                [key: string]: number;
+            };
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Done At */
+            done_at: string | null;
+        };
+        /** RecordIn */
+        RecordIn: {
+            /**
+             * Source
+             * @description Where it comes from.
+             */
+            source: string;
+            /**
+             * Source Id
+             * @description What its source calls it.
+             */
+            source_id: string;
+            /**
+             * Kind
+             * @description `performer`, `seller`, or any other.
+             */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Aliases */
+            aliases?: string[] | null;
+            /** External Ids */
+            external_ids?: {
+                [key: string]: string[];
+            } | null;
+            /** Urls */
+            urls?: {
+                [key: string]: string[];
+            } | null;
+            /** Attributes */
+            attributes?: {
+                [key: string]: unknown;
+            } | null;
+            /** Images */
+            images?: string[] | null;
+        };
+        /** RecordOut */
+        RecordOut: {
+            /** Id */
+            id: string;
+            /** Source */
+            source: string;
+            /** Source Id */
+            source_id: string;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Aliases */
+            aliases: string[];
+            /** External Ids */
+            external_ids: {
+                [key: string]: string[];
+            };
+            /** Urls */
+            urls: {
+                [key: string]: string[];
+            };
+            /** Attributes */
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** Images */
+            images: string[];
+            /**
+             * State
+             * @description `live`, or what its source did with it: `deleted`, `merged`.
+             */
+            state: string;
+            /**
+             * Step
+             * @description How it came to its entity: `created`, or what it was linked by.
+             */
+            step: string;
+            /** Entity Id */
+            entity_id: string;
+            /** Times Seen */
+            times_seen: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /** RecordsAcceptedOut */
+        RecordsAcceptedOut: {
+            /** Accepted */
+            accepted: number;
+            /** Batch */
+            batch: string;
+        };
+        /** RecordsIn */
+        RecordsIn: {
+            /** Items */
+            items: components["schemas"]["RecordIn"][];
         };
         /**
          * ReferenceOut
@@ -3010,6 +5472,138 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** RenewalOut */
+        RenewalOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["leasehold__leases__models__Kind"];
+            /** Resource Id */
+            resource_id: string;
+            /** Site */
+            site: string | null;
+            /** Owner */
+            owner: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Fence */
+            fence: number;
+            /**
+             * Acquired At
+             * Format: date-time
+             */
+            acquired_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /**
+             * Cancel
+             * @description On a task alone: whether it is wanted no more.
+             */
+            cancel?: boolean | null;
+        };
+        /** ReplayIn */
+        ReplayIn: {
+            /**
+             * Ids
+             * @description These letters.
+             */
+            ids?: string[] | null;
+            /** @description Or all that fit; `{}` are all there are. */
+            filter?: components["schemas"]["LetterFilterIn"] | null;
+            /**
+             * Dry Run
+             * @description Only say what would be done.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * Rate Per Second
+             * @description So many begin in a second; 0: all at once.
+             * @default 0
+             */
+            rate_per_second?: number;
+            /**
+             * Limit
+             * @description How many letters of the filter at the most.
+             * @default 1000
+             */
+            limit?: number;
+            /**
+             * Again
+             * @description Also letters that were replayed before.
+             * @default false
+             */
+            again?: boolean;
+        };
+        /** ReplayOut */
+        ReplayOut: {
+            /** Id */
+            id: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** By Name */
+            by_name: string;
+            /** Rate Per Second */
+            rate_per_second: number;
+            /** Matched */
+            matched: number;
+            /** Left */
+            left: number;
+            /** Replayed */
+            replayed: number;
+            /** Skipped */
+            skipped: number;
+            /**
+             * Waiting
+             * @description Tasks that no worker has begun.
+             */
+            waiting: number;
+            /**
+             * Last At
+             * @description When the last of those may begin.
+             */
+            last_at: string | null;
+            /**
+             * Ended At
+             * @description Null while it goes on, or when its caller went away.
+             */
+            ended_at: string | null;
+            /** Stopped At */
+            stopped_at: string | null;
+        };
+        /** ReplayShadowIn */
+        ReplayShadowIn: {
+            /**
+             * Since
+             * @description Only what was received from then on.
+             */
+            since?: string | null;
+        };
+        /** ReplayShadowOut */
+        ReplayShadowOut: {
+            /** Chunks */
+            chunks: number;
+        };
+        /** ReplayedOut */
+        ReplayedOut: {
+            /** Id */
+            id: string;
+            /**
+             * Job Id
+             * @description Null in a dry run of a request without one.
+             */
+            job_id: string | null;
+            /**
+             * What
+             * @description `retried`: a task gets another attempt; `submitted`: a request is sent again.
+             */
+            what: string;
+        };
         /** RequeueIn */
         RequeueIn: {
             /** Reason */
@@ -3023,12 +5617,55 @@ export interface components {
              */
             items: unknown[];
         };
+        /** ResultsOut */
+        ResultsOut: {
+            /** Handler */
+            handler: string;
+            /** Identity */
+            identity: string[];
+        };
+        /** RetryIn */
+        RetryIn: {
+            /**
+             * Error Code
+             * @description Only those that failed so; all when left out.
+             */
+            error_code?: string | null;
+        };
+        /** RetryOut */
+        RetryOut: {
+            /** Attempts */
+            attempts: number;
+            backoff: components["schemas"]["BackoffOut"];
+            /** Retryable */
+            retryable: string[];
+            /** Fatal */
+            fatal: string[];
+            /**
+             * Snooze
+             * @description Codes that put a task off without counting as an attempt.
+             */
+            snooze: string[];
+            /**
+             * Snoozes
+             * @description So often at the most.
+             */
+            snoozes: number;
+        };
         /** RevealOut */
         RevealOut: {
             /** Secret */
             secret: {
                 [key: string]: unknown;
             };
+        };
+        /** ReviewIn */
+        ReviewIn: {
+            /**
+             * Decision
+             * @enum {string}
+             */
+            decision: "same" | "different" | "unsure";
         };
         /** RevokedOut */
         RevokedOut: {
@@ -3077,6 +5714,142 @@ export interface components {
             /** Version */
             version: number;
         };
+        /** RunCountsOut */
+        RunCountsOut: {
+            /** Pending */
+            pending: number;
+            /** Running */
+            running: number;
+            /** Paused */
+            paused: number;
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+            /** Cancelled */
+            cancelled: number;
+        };
+        /** RunIn */
+        RunIn: {
+            /** Collector */
+            collector: string;
+            /** Categories */
+            categories: string[];
+            /**
+             * Name
+             * @description `Collection YYYY-MM-DD HH:MM` when left out.
+             */
+            name?: string | null;
+        };
+        /** RunOut */
+        RunOut: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Collector */
+            collector: string;
+            /** Platform */
+            platform: string;
+            status: components["schemas"]["leasehold__runs__machine__Status"];
+            /**
+             * Sub Status
+             * @description On its way: `waiting` for a slot, `pausing`, `cancelling`.
+             */
+            sub_status: string | null;
+            /**
+             * Position
+             * @description Its place among those that wait for a slot.
+             */
+            position: number | null;
+            pause_reason: components["schemas"]["Pause"] | null;
+            /** Pause Detail */
+            pause_detail: string | null;
+            /** Categories */
+            categories: string[];
+            /** Estimate */
+            estimate: components["schemas"]["EstimateLineOut"][];
+            /** Estimated Cost Micros */
+            estimated_cost_micros: number;
+            /** Actual Cost Micros */
+            actual_cost_micros: number;
+            /** Reserved Cost Micros */
+            reserved_cost_micros: number;
+            /** Budget Cap Micros */
+            budget_cap_micros: number;
+            /** Soft Warning Percent */
+            soft_warning_percent: number;
+            /**
+             * Total Items
+             * @description As estimated, until a category is enumerated to its end.
+             */
+            total_items: number;
+            /**
+             * Processed Items
+             * @description Those that were collected; failed and skipped ones are counted apart.
+             */
+            processed_items: number;
+            /** Failed Items */
+            failed_items: number;
+            /** Skipped Items */
+            skipped_items: number;
+            /** In Flight */
+            in_flight: number;
+            /**
+             * Max In Flight
+             * @description So many are in hand at once.
+             */
+            max_in_flight: number;
+            /**
+             * Dropped Categories
+             * @description Nothing more is begun of these.
+             */
+            dropped_categories: string[];
+            checkpoint: components["schemas"]["CheckpointOut"] | null;
+            /** Warnings */
+            warnings: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Last Seq
+             * @description The number of its latest event.
+             */
+            last_seq: number;
+            /** Created By */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Paused At */
+            paused_at: string | null;
+            /** Completed At */
+            completed_at: string | null;
+        };
+        /** RunPatch */
+        RunPatch: {
+            /**
+             * Budget Cap Micros
+             * @description Never below what is spent and reserved.
+             */
+            budget_cap_micros?: number | null;
+            /** Name */
+            name?: string | null;
+            /**
+             * Max In Flight
+             * @description So many items are in hand at once.
+             */
+            max_in_flight?: number | null;
+            /**
+             * Drop Categories
+             * @description No more items of these begin. What workers have in hand is finished.
+             * @default []
+             */
+            drop_categories?: string[];
+        };
         /** SayingOut */
         SayingOut: {
             /** Platform */
@@ -3095,6 +5868,11 @@ export interface components {
             limit: number | null;
             /** Next At */
             next_at: string | null;
+            /**
+             * Holders
+             * @description Who has tasks of the platform in hand, of your organisation.
+             */
+            holders: components["schemas"]["HolderOut"][];
         };
         /** SeedAcquireIn */
         SeedAcquireIn: {
@@ -3150,7 +5928,7 @@ export interface components {
         SeedGrantOut: {
             /** Id */
             id: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["leasehold__leases__models__Kind"];
             /** Resource Id */
             resource_id: string;
             /** Site */
@@ -3378,6 +6156,52 @@ export interface components {
             /** Detail */
             detail: string;
         };
+        /** SeedVisitOut */
+        SeedVisitOut: {
+            /**
+             * Number
+             * @description Which of the seed's visits it was, counted from 1.
+             */
+            number: number;
+            /**
+             * At
+             * Format: date-time
+             * @description When it ended.
+             */
+            at: string;
+            outcome: components["schemas"]["VisitOutcome"];
+            /**
+             * Found
+             * @description How many new things there were; null unless the outcome is ok.
+             */
+            found: number | null;
+            /**
+             * Previous Interval Seconds
+             * @description The interval before.
+             */
+            previous_interval_seconds: number;
+            /**
+             * Interval Seconds
+             * @description What the visit made of it.
+             */
+            interval_seconds: number;
+            /**
+             * Next Due At
+             * Format: date-time
+             * @description When the next visit was to be.
+             */
+            next_due_at: string;
+            /**
+             * Owner
+             * @description Who visited it, as they call themselves.
+             */
+            owner: string;
+            /**
+             * Reason
+             * @description Why it went so, in the visitor's words.
+             */
+            reason: string | null;
+        };
         /** SeedsIn */
         SeedsIn: {
             /** Items */
@@ -3541,17 +6365,179 @@ export interface components {
              */
             policy?: components["schemas"]["PolicyPatch"];
         };
+        /** SkippedOut */
+        SkippedOut: {
+            /** Id */
+            id: string;
+            /** Detail */
+            detail: string;
+        };
         /**
          * Source
          * @enum {string}
          */
         Source: "context" | "persistent" | "api" | "manual";
+        /** SourceOut */
+        SourceOut: {
+            /** Name */
+            name: string;
+            kind: components["schemas"]["leasehold__sources__declared__Kind"];
+            /** Url */
+            url: string | null;
+            /** Enabled */
+            enabled: boolean;
+            /** Curated */
+            curated: boolean;
+            faces: components["schemas"]["Faces"];
+            /** Priority */
+            priority: number;
+            /**
+             * Rate Limit
+             * @description Requests in a minute at the most.
+             */
+            rate_limit: number | null;
+            /**
+             * Rate Now
+             * @description As often as it is asked just now; less after refusals.
+             */
+            rate_now: number | null;
+            /**
+             * State
+             * @description `idle`, `sweeping`, `waiting`, `paused` or `failed`.
+             */
+            state: string;
+            /**
+             * Waiting For
+             * @description `rate`, `retry` or `queue`.
+             */
+            waiting_for: string | null;
+            progress: components["schemas"]["ProgressOut"];
+            /** Started At */
+            started_at: string | null;
+            /** Last Sweep */
+            last_sweep: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Next Sweep At
+             * @description When it is swept again by itself, as its file says.
+             */
+            next_sweep_at: string | null;
+            /** Next Step */
+            next_step: string;
+            /** Last Error */
+            last_error: string | null;
+        };
+        /** SourcesOut */
+        SourcesOut: {
+            /** Items */
+            items: components["schemas"]["SourceOut"][];
+        };
+        /** SpanOut */
+        SpanOut: {
+            /**
+             * State
+             * @description `pending`, `running` or `paused`.
+             */
+            state: string;
+            pause_reason: components["schemas"]["Pause"] | null;
+            /**
+             * From At
+             * Format: date-time
+             */
+            from_at: string;
+            /**
+             * To At
+             * @description Null while it lasts.
+             */
+            to_at: string | null;
+        };
+        /** SpendOut */
+        SpendOut: {
+            /**
+             * Spent Micros
+             * @description Since midnight UTC.
+             */
+            spent_micros: number;
+            /** Reserved Micros */
+            reserved_micros: number;
+            /**
+             * Cap Micros
+             * @description Of the runs that spent today or still may, together.
+             */
+            cap_micros: number;
+            /** Running */
+            running: number;
+            /** Paused */
+            paused: number;
+            /**
+             * Waiting
+             * @description For a slot.
+             */
+            waiting: number;
+        };
+        /** SpendingOut */
+        SpendingOut: {
+            /**
+             * Items
+             * @description Every day, the oldest first; the last is today.
+             */
+            items: components["schemas"]["SpentDayOut"][];
+        };
+        /** SpentDayOut */
+        SpentDayOut: {
+            /**
+             * Day
+             * Format: date
+             * @description From midnight to midnight, UTC.
+             */
+            day: string;
+            /** Spent Micros */
+            spent_micros: number;
+            /**
+             * Runs
+             * @description That spent something.
+             */
+            runs: number;
+        };
+        /** SpentOut */
+        SpentOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Spent Micros */
+            spent_micros: number;
+        };
+        /** SplitIn */
+        SplitIn: {
+            /** Record Ids */
+            record_ids: string[];
+        };
+        /** SplitOut */
+        SplitOut: {
+            /**
+             * Items
+             * @description The entities there are now; the one that was split first.
+             */
+            items: components["schemas"]["EntityOut"][];
+        };
         /**
          * Standing
          * @description What operators and outcomes say of an account. In use and cooling are not said but follow from its lease.
          * @enum {string}
          */
         Standing: "active" | "inactive" | "blocked";
+        /** StartIn */
+        StartIn: {
+            /**
+             * Full
+             * @description Read everything again, not only what has changed.
+             * @default false
+             */
+            full?: boolean;
+        };
         /**
          * State
          * @description What a caller sees: the standing, and what follows from the lease and the clock.
@@ -3595,12 +6581,116 @@ export interface components {
                 [key: string]: components["schemas"]["CountsOut"];
             };
         };
-        /**
-         * Status
-         * @description Where a task is, or a job, which may be `partial` besides.
-         * @enum {string}
-         */
-        Status: "pending" | "dispatched" | "processing" | "completed" | "failed" | "timed_out" | "partial" | "cancelled";
+        /** StopIn */
+        StopIn: {
+            /** Replay */
+            replay: string;
+        };
+        /** StoppedOut */
+        StoppedOut: {
+            /** Replay */
+            replay: string;
+            /**
+             * Stopped
+             * @description Tasks that were put back.
+             */
+            stopped: number;
+            /**
+             * Replayed
+             * @description Letters that it had replayed.
+             */
+            replayed: number;
+        };
+        /** StretchOut */
+        StretchOut: {
+            /**
+             * From At
+             * Format: date-time
+             */
+            from_at: string;
+            /**
+             * Seconds
+             * @description An hour, or a day where there is much.
+             */
+            seconds: number;
+            /**
+             * Compared
+             * @description Chunks that came then.
+             */
+            compared: number;
+            /** Equal */
+            equal: number;
+        };
+        /** StripOut */
+        StripOut: {
+            /** Platform */
+            platform: string;
+            /**
+             * Succeeded
+             * @description Attempts in each five minutes of the last hour, the oldest first.
+             */
+            succeeded: number[];
+            /** Failed */
+            failed: number[];
+        };
+        /** SummaryOut */
+        SummaryOut: {
+            /** Categories */
+            categories: components["schemas"]["CategoryProgressOut"][];
+            /** Failures */
+            failures: components["schemas"]["FailureOut"][];
+            /**
+             * Spending
+             * @description What was spent by when, for a chart.
+             */
+            spending: components["schemas"]["SpentOut"][];
+        };
+        /** SystemOut */
+        SystemOut: {
+            /** Version */
+            version: string;
+            /** Python */
+            python: string;
+            /** Postgres */
+            postgres: string;
+            /**
+             * Schema Step
+             * @description The last step of the schema that was made.
+             */
+            schema_step: string;
+            /** Up Seconds */
+            up_seconds: number;
+            /**
+             * Settings Hash
+             * @description Equal for two processes that are set up alike. Secrets are no part of it.
+             */
+            settings_hash: string;
+            /** Pools */
+            pools: string;
+            /** Checks */
+            checks: {
+                [key: string]: string;
+            };
+            /** Tasks */
+            tasks: components["schemas"]["BackgroundTaskOut"][];
+            /**
+             * Unwritten
+             * @description Chunks of results that no writer has confirmed.
+             */
+            unwritten: number;
+            /** Oldest Unwritten Seconds */
+            oldest_unwritten_seconds: number | null;
+            /**
+             * Alerts On
+             * @description Whether there is an address that alerts are sent to.
+             */
+            alerts_on: boolean;
+            /**
+             * Alerts
+             * @description Of the last day, the newest first; what was sent is soon forgotten.
+             */
+            alerts: components["schemas"]["AlertOut"][];
+        };
         /** TakenOut */
         TakenOut: {
             /**
@@ -3693,12 +6783,18 @@ export interface components {
              * @default 0
              */
             wait_seconds?: number;
+            /**
+             * Canary
+             * @description Only tasks that are set apart to try out something new.
+             * @default false
+             */
+            canary?: boolean;
         };
         /** TaskLeaseOut */
         TaskLeaseOut: {
             /** Id */
             id: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["leasehold__leases__models__Kind"];
             /** Resource Id */
             resource_id: string;
             /** Site */
@@ -3739,6 +6835,48 @@ export interface components {
             example: {
                 [key: string]: unknown;
             };
+        };
+        /** TicketOut */
+        TicketOut: {
+            /**
+             * Ticket
+             * @description For the first message of one socket; never for a URL.
+             */
+            ticket: string;
+            /** Expires In Seconds */
+            expires_in_seconds: number;
+        };
+        /** TieOut */
+        TieOut: {
+            /** A */
+            a: string;
+            /** B */
+            b: string;
+            /**
+             * Score
+             * @description In bits: the base-2 logarithm of the odds that the two are one thing.
+             */
+            score: number;
+            /** Step */
+            step: string;
+            /**
+             * Parts
+             * @description What the score is the sum of.
+             */
+            parts: components["schemas"]["BitsOut"][];
+            /** Conflicts */
+            conflicts: string[];
+            /** Epoch */
+            epoch: number;
+        };
+        /** TimeoutsOut */
+        TimeoutsOut: {
+            /** Lease Seconds */
+            lease_seconds: number;
+            /** Queue Seconds */
+            queue_seconds: number;
+            /** Deadline Seconds */
+            deadline_seconds: number;
         };
         /** TokenIn */
         TokenIn: {
@@ -3781,15 +6919,9 @@ export interface components {
              */
             upload_id: string;
         };
-        /**
-         * Verdict
-         * @description What became of one message.
-         * @enum {string}
-         */
-        Verdict: "accepted" | "duplicate" | "conflict" | "superseded" | "invalid";
         /** VerdictOut */
         VerdictOut: {
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["leasehold__jobs__machine__Verdict"];
             /** Detail */
             detail?: string | null;
         };
@@ -3894,6 +7026,64 @@ export interface components {
             };
         };
         /**
+         * Weight
+         * @enum {string}
+         */
+        Weight: "bad" | "warn";
+        /** WhyOut */
+        WhyOut: {
+            a: components["schemas"]["RecordOut"];
+            b: components["schemas"]["RecordOut"];
+            /** Same Entity */
+            same_entity: boolean;
+            evidence: components["schemas"]["TieOut"];
+            /**
+             * Join
+             * @description The score two groups of records need, on the average, to become one.
+             */
+            join: number;
+            decision: components["schemas"]["WordOut"] | null;
+            /**
+             * Path
+             * @description How one leads to the other where they are in one entity.
+             */
+            path: components["schemas"]["TieOut"][];
+            /** Sentence */
+            sentence: string;
+        };
+        /** WordOut */
+        WordOut: {
+            /** A */
+            a: string;
+            /** B */
+            b: string;
+            /** Decision */
+            decision: string;
+            /** Actor */
+            actor: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /** WriterOut */
+        WriterOut: {
+            /** Target */
+            target: string;
+            /** @description Where the move began; `writer.phase` of the platform is how far it has come. */
+            phase: components["schemas"]["Phase"];
+            /** Shadow */
+            shadow: string | null;
+            /** Ignore */
+            ignore: string[];
+            /**
+             * Compare At Least
+             * @description So many chunks must have been compared before a promotion.
+             */
+            compare_at_least: number;
+        };
+        /**
          * WriterSaid
          * @description Where the results go, and whether the crawler still writes them itself.
          */
@@ -3904,12 +7094,81 @@ export interface components {
             phase: string;
             /** Crawler Writes */
             crawler_writes: boolean;
+            /**
+             * Space
+             * @description The collection a crawler that writes MongoDB itself writes to.
+             */
+            space?: string | null;
         };
+        /** LetterOut */
+        leasehold__entities__answers__LetterOut: {
+            /** Id */
+            id: string;
+            /** Source */
+            source: string | null;
+            /** Source Id */
+            source_id: string | null;
+            /** Batch Id */
+            batch_id: string;
+            /** Reason */
+            reason: string;
+            /** Content */
+            content: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /**
+         * Status
+         * @description Where a task is, or a job, which may be `partial` besides.
+         * @enum {string}
+         */
+        leasehold__jobs__machine__Status: "pending" | "dispatched" | "processing" | "completed" | "failed" | "timed_out" | "partial" | "cancelled";
+        /**
+         * Verdict
+         * @description What became of one message.
+         * @enum {string}
+         */
+        leasehold__jobs__machine__Verdict: "accepted" | "duplicate" | "conflict" | "superseded" | "invalid";
         /** PauseIn */
         leasehold__jobs__router__PauseIn: {
             /** Reason */
             reason?: string | null;
         };
+        /**
+         * Kind
+         * @description What a lease is on.
+         * @enum {string}
+         */
+        leasehold__leases__models__Kind: "account" | "seed" | "capture" | "task";
+        /** Page[LetterOut] */
+        leasehold__paging__Page_LetterOut___1: {
+            /** Items */
+            items: components["schemas"]["leasehold__entities__answers__LetterOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[LetterOut] */
+        leasehold__paging__Page_LetterOut___2: {
+            /** Items */
+            items: components["schemas"]["leasehold__sources__router__LetterOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /**
+         * Status
+         * @description Where a run is.
+         * @enum {string}
+         */
+        leasehold__runs__machine__Status: "pending" | "running" | "paused" | "completed" | "failed" | "cancelled";
+        /**
+         * Verdict
+         * @description What an estimate comes to.
+         * @enum {string}
+         */
+        leasehold__runs__machine__Verdict: "ok" | "warn" | "blocked";
         /** PauseIn */
         leasehold__sites__router__PauseIn: {
             /**
@@ -3917,6 +7176,29 @@ export interface components {
              * @default paused by an operator
              */
             reason?: string;
+        };
+        /**
+         * Kind
+         * @enum {string}
+         */
+        leasehold__sources__declared__Kind: "stashbox" | "theporndb" | "runs";
+        /** LetterOut */
+        leasehold__sources__router__LetterOut: {
+            /** Id */
+            id: string;
+            /** Source */
+            source: string;
+            /** Source Id */
+            source_id: string | null;
+            /** Reason */
+            reason: string;
+            /** Payload */
+            payload: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
         };
         /**
          * Problem
@@ -3970,7 +7252,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeaseOut"];
+                    "application/json": components["schemas"]["RenewalOut"];
                 };
             };
             /** @description Malformed request (`/problems/malformed-request`) */
@@ -4255,7 +7537,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What they are on. */
-                kind?: components["schemas"]["Kind"] | null;
+                kind?: components["schemas"]["Kind-Input"] | null;
                 site?: string | null;
                 owner?: string | null;
                 /** @description How many items at the most. */
@@ -4521,8 +7803,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Site unknown (`/problems/site-unknown`) */
+            /** @description Site unknown (`/problems/site-unknown`); Job unknown (`/problems/job-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5495,7 +8786,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Site unknown (`/problems/site-unknown`) */
+            /** @description Site unknown (`/problems/site-unknown`); Job unknown (`/problems/job-unknown`) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5504,7 +8795,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Session does not load (`/problems/session-not-loadable`) */
+            /** @description Session does not load (`/problems/session-not-loadable`); Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6440,8 +9731,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Site unknown (`/problems/site-unknown`) */
+            /** @description Site unknown (`/problems/site-unknown`); Job unknown (`/problems/job-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7113,6 +10413,88 @@ export interface operations {
             };
         };
     };
+    list_seed_visits: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The seed's id. */
+                seed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SeedVisitOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Seed unknown (`/problems/seed-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_captures: {
         parameters: {
             query?: {
@@ -7401,8 +10783,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Site unknown (`/problems/site-unknown`) */
+            /** @description Site unknown (`/problems/site-unknown`); Job unknown (`/problems/job-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7932,8 +11323,10 @@ export interface operations {
         parameters: {
             query?: {
                 platform?: string | null;
-                /** @description Where they are. */
-                status?: components["schemas"]["Status"] | null;
+                /** @description Where they are; several by commas. */
+                status?: string | null;
+                /** @description Accepted before that. */
+                older_than_seconds?: number | null;
                 /** @description How many items at the most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -8088,6 +11481,93 @@ export interface operations {
             };
         };
     };
+    submit_jobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     job_books: {
         parameters: {
             query?: never;
@@ -8149,6 +11629,8 @@ export interface operations {
             query?: {
                 platform?: string | null;
                 reason?: string | null;
+                /** @description Only those that were replayed, or were not. */
+                replayed?: boolean | null;
                 /** @description How many items at the most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -8266,6 +11748,114 @@ export interface operations {
             };
             /** @description Job unknown (`/problems/job-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Job unknown (`/problems/job-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8678,6 +12268,15 @@ export interface operations {
             };
             /** @description Platform unknown (`/problems/platform-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong transport (`/problems/wrong-transport`) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9100,6 +12699,4326 @@ export interface operations {
                 };
             };
             /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_writers: {
+        parameters: {
+            query?: {
+                /** @description Only what was received from then on. */
+                since?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParityOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No shadow (`/problems/shadow-missing`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    promote_platform: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PhaseIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhaseOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No shadow (`/problems/shadow-missing`); Writers differ (`/problems/writers-differ`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay_shadow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReplayShadowIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayShadowOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No shadow (`/problems/shadow-missing`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_dead_letters: {
+        parameters: {
+            query?: {
+                platform?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LetterCountsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay_dead_letters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutcomeOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_replays: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ReplayOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_replay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StopIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoppedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Replay unknown (`/problems/replay-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_collectors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CollectorsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EstimateOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runs: {
+        parameters: {
+            query?: {
+                /** @description Where they are; several by commas. */
+                status?: string | null;
+                /** @description At least so much of the cap is spent or reserved. */
+                used_percent?: number | null;
+                /** @description The name of who planned them. */
+                created_by?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_RunOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Budget exceeded (`/problems/budget-exceeded`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_runs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCountsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_spending: {
+        parameters: {
+            query?: {
+                /** @description How many, with today. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendingOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_history: {
+        parameters: {
+            query?: {
+                /** @description How far back. */
+                hours?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunPatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`); Budget exceeded (`/problems/budget-exceeded`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retry_items: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_run_items: {
+        parameters: {
+            query?: {
+                status?: components["schemas"]["ItemStatus"] | null;
+                category?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The other way round. */
+                newest_first?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ItemOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_run_ledger: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_MovementOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_run_ledger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    summarise_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SummaryOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_run_events: {
+        parameters: {
+            query?: {
+                /** @description Only what came after this number. */
+                since?: number;
+                /** @description How long to wait when there is nothing. */
+                wait_seconds?: number;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description Types to leave out; several by commas. */
+                without?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowanceOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowanceIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowanceOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_live_ticket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicketOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_overview: {
+        parameters: {
+            query?: {
+                /** @description How far back `flow.moments` goes. */
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    merge_entities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Entity unknown (`/problems/entity-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Cannot merge (`/problems/cannot-merge`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    split_entity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The entity's id. */
+                entity_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SplitIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SplitOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Entity unknown (`/problems/entity-unknown`); Record unknown (`/problems/record-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Cannot split (`/problems/cannot-split`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_reviews: {
+        parameters: {
+            query?: {
+                kind?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_QuestionOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decide_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The question's id. */
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Review unknown (`/problems/review-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reopen_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The question's id. */
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Review unknown (`/problems/review-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    why_records: {
+        parameters: {
+            query: {
+                /** @description A record. */
+                a: string;
+                /** @description Another. */
+                b: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhyOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Record unknown (`/problems/record-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_epochs: {
+        parameters: {
+            query?: {
+                kind?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_EpochOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    propose_epoch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EpochIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpochOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    move_to_epoch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The kind of entities. */
+                kind: string;
+                /** @description The epoch's number. */
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpochOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Epoch unknown (`/problems/epoch-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_records: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordsAcceptedOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Queue full (`/problems/queue-full`) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The batch's id. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordBatchOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Batch unknown (`/problems/batch-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_changes: {
+        parameters: {
+            query?: {
+                /** @description The last `seq` you have; 0 for everything. */
+                since?: number;
+                /** @description Only of this one. */
+                entity?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ChangeOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Entity unknown (`/problems/entity-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    entity_stats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityStatsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_record_letters: {
+        parameters: {
+            query?: {
+                source?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["leasehold__paging__Page_LetterOut___1"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_entities: {
+        parameters: {
+            query?: {
+                kind?: string | null;
+                /** @description A part of the name or of an alias. */
+                q?: string | null;
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_EntityOut_"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_entity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The entity's id. */
+                entity_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Entity unknown (`/problems/entity-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    erase_entity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The entity's id. */
+                entity_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Entity unknown (`/problems/entity-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_evidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The entity's id. */
+                entity_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Entity unknown (`/problems/entity-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sources: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourcesOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_source: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The source's name. */
+                source_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Source unknown (`/problems/source-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_source: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The source's name. */
+                source_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StartIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Source unknown (`/problems/source-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Source off (`/problems/source-off`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_source: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The source's name. */
+                source_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Source unknown (`/problems/source-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Source off (`/problems/source-off`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_source_dead_letters: {
+        parameters: {
+            query?: {
+                /** @description How many items at the most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The source's name. */
+                source_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["leasehold__paging__Page_LetterOut___2"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Source unknown (`/problems/source-unknown`) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10148,6 +18067,62 @@ export interface operations {
             };
         };
     };
+    show_system: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     explain_problem: {
         parameters: {
             query?: never;
@@ -10584,6 +18559,192 @@ export interface operations {
             };
             /** @description Permission denied (`/problems/permission-denied`) */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactsOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    status_page: {
+        parameters: {
+            query?: never;
+            header?: {
+                accept?: string;
+                "if-none-match"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is what `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`/problems/not-found`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    status_file: {
+        parameters: {
+            query?: never;
+            header?: {
+                accept?: string;
+                "if-none-match"?: string | null;
+            };
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is what `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`/problems/not-found`) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -6,6 +6,7 @@ import { useList } from '@/api/lists'
 import { useObjection } from '@/api/permissions'
 import type { AuditEvent } from '@/api/types'
 import { Button } from '@/kit/Button'
+import { asked } from '@/kit/copying'
 import { Moment } from '@/kit/Moment'
 import { Page, Panel } from '@/kit/Panel'
 import { SearchField } from '@/kit/SearchField'
@@ -49,7 +50,11 @@ export function AuditPage() {
   }
 
   return (
-    <Page title="Audit" lead="Who changed what and when. Nothing here can be changed or removed.">
+    <Page
+      title="Audit"
+      asks={asked('/v2/audit', { subject })}
+      lead="Who changed what and when. Nothing here can be changed or removed."
+    >
       {list.error !== null && (
         <Failure
           what={list.items ? 'The list could not be refreshed.' : 'The audit could not be loaded.'}

@@ -42,6 +42,7 @@ function Loaded({ capture, failure }: { capture: Capture; failure: React.ReactNo
   return (
     <Page
       title={shortUrl(capture)}
+      asks={`/v2/captures/${capture.id}`}
       heading={
         <Heading list="Captures" to="/captures" name={shortUrl(capture)}>
           <span className="text-soft">

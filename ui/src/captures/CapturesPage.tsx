@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { SiteFilter } from '@/accounts/SiteField'
 import { useObjection } from '@/api/permissions'
+import { asked } from '@/kit/copying'
 import { Select } from '@/kit/Field'
 import { FilterBar, Listing } from '@/kit/Listing'
 import { Page } from '@/kit/Panel'
@@ -10,6 +11,7 @@ import { SearchField } from '@/kit/SearchField'
 import { Empty } from '@/kit/states'
 import { useRepeated } from '@/kit/useRepeated'
 import { useSettled } from '@/kit/useSettled'
+import { useSteady } from '@/kit/useSteady'
 import { useUrlText } from '@/kit/useUrlText'
 import type { Act } from './actions'
 import { useCaptures, type Wanted } from './api'
@@ -44,11 +46,15 @@ function useFilters() {
 export function CapturesPage() {
   const objection = useObjection('captures.view')
   const filters = useFilters()
-  const list = useCaptures(filters.wanted, objection === null)
+  const list = useSteady(useCaptures(filters.wanted, objection === null), ({ id }) => id)
   useRepeated(list)
   const [open, setOpen] = useState<{ act: Act; capture: Capture } | null>(null)
   return (
-    <Page title="Captures" lead="What visits brought home, and what became of it.">
+    <Page
+      title="Captures"
+      asks={asked('/v2/captures', filters.wanted)}
+      lead="What visits brought home, and what became of it."
+    >
       <Listing
         list={list}
         noun="capture"

@@ -1,5 +1,6 @@
-// The files of a capture, to be downloaded. They are others' content and are never shown here, on the UI's own origin.
-import { Download } from 'lucide-react'
+// The files of a capture, to be downloaded. They are others' content: on the UI's own origin their text is shown as text,
+// and nothing of it ever as a page or a picture.
+import { Download, TextSearch } from 'lucide-react'
 import { useState } from 'react'
 import { sentence } from '@/api/problems'
 import { Badge } from '@/kit/Badge'
@@ -9,6 +10,7 @@ import { sized } from '@/kit/sizes'
 import { Refused } from '@/kit/states'
 import { Cell, type Column, ROW, Table } from '@/kit/Table'
 import { useDownload } from './api'
+import { isText, TextDialog } from './TextDialog'
 import type { Capture, CaptureFile } from './types'
 
 const COLUMNS = {
@@ -21,6 +23,7 @@ const COLUMNS = {
 export function FilesPanel({ capture }: { capture: Capture }) {
   const download = useDownload(capture.id)
   const [asked, setAsked] = useState('')
+  const [read, setRead] = useState<CaptureFile | null>(null)
   function fetch(name: string) {
     setAsked(name)
     download.mutate(name)
@@ -28,7 +31,7 @@ export function FilesPanel({ capture }: { capture: Capture }) {
   return (
     <Panel
       title="Files"
-      lead="Content of others: open what you download with care. Nothing of it is shown here."
+      lead="Content of others: open what you download with care. Here text is shown as text alone."
     >
       {download.error && (
         <div className="p-4">
@@ -44,14 +47,18 @@ export function FilesPanel({ capture }: { capture: Capture }) {
             file={file}
             isBusy={download.isPending && asked === file.name}
             onDownload={() => fetch(file.name)}
+            onRead={() => setRead(file)}
           />
         ))}
       </Table>
+      {read && <TextDialog capture={capture.id} file={read} onClose={() => setRead(null)} />}
     </Panel>
   )
 }
 
-function Row({ file, isBusy, onDownload }: { file: CaptureFile; isBusy: boolean; onDownload: () => void }) {
+type RowProps = { file: CaptureFile; isBusy: boolean; onDownload: () => void; onRead: () => void }
+
+function Row({ file, isBusy, onDownload, onRead }: RowProps) {
   return (
     <tr className={ROW}>
       <Cell column={COLUMNS.name} className="[overflow-wrap:anywhere]">
@@ -72,7 +79,18 @@ function Row({ file, isBusy, onDownload }: { file: CaptureFile; isBusy: boolean;
       <Cell column={COLUMNS.size} className="whitespace-nowrap">
         <span title={`${file.size} bytes`}>{sized(file.size)}</span>
       </Cell>
-      <Cell column={COLUMNS.download} className="!py-1.5">
+      <Cell column={COLUMNS.download} className="!py-1.5 whitespace-nowrap">
+        {isText(file) && (
+          <Button
+            look="quiet"
+            icon={TextSearch}
+            needs="captures.view"
+            aria-label={`Show the text of ${file.name}`}
+            onClick={onRead}
+          >
+            <span className="max-sm:sr-only">Text</span>
+          </Button>
+        )}
         <Button
           icon={Download}
           needs="captures.view"

@@ -1,10 +1,10 @@
 // Everything that happened to a capture, oldest first; also to one that is no longer there.
 import { Link } from 'react-router'
-import type { Tone } from '@/kit/Badge'
 import { Moment } from '@/kit/Moment'
 import { Panel } from '@/kit/Panel'
 import { Failure } from '@/kit/states'
 import { ListFooter } from '@/kit/Table'
+import { Stop, Timeline } from '@/kit/Timeline'
 import { useRepeated } from '@/kit/useRepeated'
 import { useLife } from './api'
 import { EVENTS } from './states'
@@ -37,11 +37,11 @@ export function LifePanel({ id, isOnlyIfAny }: Props) {
         <div role="status" aria-busy="true" aria-label="Loading its life" className="skeleton m-4 h-32" />
       )}
       {list.items && (
-        <ol aria-label="Its life" className="flex flex-col px-4 pt-4">
+        <Timeline label="Its life">
           {list.items.map((event) => (
-            <Stop key={event.id} event={event} />
+            <Event key={event.id} event={event} />
           ))}
-        </ol>
+        </Timeline>
       )}
       <p className="border-t border-line px-4 py-2.5">
         <Link to={`/audit?subject=${encodeURIComponent(id)}`} className="text-accent hover:underline">
@@ -53,42 +53,26 @@ export function LifePanel({ id, isOnlyIfAny }: Props) {
   )
 }
 
-const INKS: Record<Tone, string> = {
-  neutral: 'text-soft',
-  accent: 'text-accent',
-  good: 'text-good',
-  warn: 'text-warn',
-  bad: 'text-bad',
-}
-
-function Stop({ event }: { event: LifeEvent }) {
+function Event({ event }: { event: LifeEvent }) {
   const sign = EVENTS[event.event]
-  const Icon = sign?.icon
   const told = details(event)
   return (
-    <li className="group relative flex gap-3 pb-4">
-      <span aria-hidden className="absolute top-5 bottom-0 left-[7.5px] w-px bg-line group-last:hidden" />
-      <span aria-hidden className={`mt-0.5 size-4 shrink-0 ${sign ? INKS[sign.tone] : ''}`}>
-        {Icon && <Icon size={16} />}
-      </span>
-      <div className="min-w-0 flex-1">
-        <div className="flex flex-wrap items-baseline gap-x-2">
-          <span className="font-medium">{sign?.label ?? event.event}</span>
-          <span className="text-xs text-soft">
-            <Moment at={event.at} /> by {event.actor_name}
+    <Stop
+      sign={sign}
+      title={sign?.label ?? event.event}
+      aside={
+        <>
+          <Moment at={event.at} /> by {event.actor_name}
+        </>
+      }
+    >
+      {told.length > 0 &&
+        told.map(([name, value]) => (
+          <span key={name}>
+            {name}: {value}
           </span>
-        </div>
-        {told.length > 0 && (
-          <p className="flex flex-wrap gap-x-3 text-xs/5 text-soft [overflow-wrap:anywhere]">
-            {told.map(([name, value]) => (
-              <span key={name}>
-                {name}: {value}
-              </span>
-            ))}
-          </p>
-        )}
-      </div>
-    </li>
+        ))}
+    </Stop>
   )
 }
 

@@ -65,6 +65,24 @@ export function useDeleteCapture(id: string) {
   })
 }
 
+/** The beginning of a file as text, and whether that is all of it. */
+export function useText(id: string, name: string, most: number) {
+  return useQuery({
+    queryKey: [...one(id), 'text', name, most],
+    queryFn: async () => {
+      const params = { path: { capture_id: id, name } }
+      const bytes = await answered(
+        api.GET('/v2/captures/{capture_id}/files/{name}', { params, parseAs: 'blob' }),
+      )
+      const blob = bytes as unknown as Blob
+      return { text: await blob.slice(0, most).text(), isWhole: blob.size <= most }
+    },
+    // Bytes never change, and need not stay in memory either.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+}
+
 /** Saves a file to disk. It is asked for with the token, which must not be in a link, and never shown on this page. */
 export function useDownload(id: string) {
   return useChange({

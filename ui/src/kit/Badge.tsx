@@ -12,6 +12,15 @@ const TONES: Record<Tone, string> = {
   bad: 'bg-bad-wash text-bad ring-transparent',
 }
 
+/** The same where there is no ground under the word. */
+export const INKS: Record<Tone, string> = {
+  neutral: 'text-soft',
+  accent: 'text-accent',
+  good: 'text-good',
+  warn: 'text-warn',
+  bad: 'text-bad',
+}
+
 type Props = { tone?: Tone; icon?: LucideIcon; title?: string; children: ReactNode }
 
 export function Badge({ tone = 'neutral', icon: Icon, title, children }: Props) {

@@ -24,6 +24,12 @@ const LOOKS: Record<Look, string> = {
   danger: 'bg-bad-strong text-white border-transparent hover:brightness-90',
 }
 
+const SHAPE =
+  'inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 text-sm font-medium whitespace-nowrap transition-colors aria-disabled:cursor-not-allowed aria-disabled:opacity-55'
+
+/** For a link that leads to where something is done, and looks like the button for it. */
+export const LINK_LOOK = `${SHAPE} ${LOOKS.primary}`
+
 export function Button({ look = 'plain', icon: Icon, needs, objection, isBusy, children, ...rest }: Props) {
   const forbidden = useObjection(needs)
   const reason = forbidden ?? objection ?? null
@@ -36,7 +42,7 @@ export function Button({ look = 'plain', icon: Icon, needs, objection, isBusy, c
       aria-disabled={isOff || undefined}
       aria-busy={isBusy || undefined}
       onClick={isOff ? (event) => event.preventDefault() : rest.onClick}
-      className={`inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 text-sm font-medium whitespace-nowrap transition-colors aria-disabled:cursor-not-allowed aria-disabled:opacity-55 ${LOOKS[look]} ${rest.className ?? ''}`}
+      className={`${SHAPE} ${LOOKS[look]} ${rest.className ?? ''}`}
     >
       {Icon && <Icon aria-hidden size={15} strokeWidth={2} className="-ml-0.5" />}
       {children}

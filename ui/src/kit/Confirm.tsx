@@ -10,10 +10,12 @@ type Props = {
   title: string
   /** The act itself, as the button says it. */
   label: string
-  needs: Permission
+  needs?: Permission
   change: { error: unknown; isPending: boolean }
   onConfirm: () => void
   onClose: () => void
+  /** Why it cannot be done yet. */
+  objection?: string | null
   /** It takes something away. */
   isHard?: boolean
   /** Faults that `children` show next to their fields. */
@@ -22,7 +24,7 @@ type Props = {
 }
 
 export function Confirm(props: Props) {
-  const { title, label, needs, change, onConfirm, onClose, isHard, pointers = [], children } = props
+  const { title, label, change, onConfirm, onClose, isHard, pointers = [], children } = props
   return (
     <Dialog
       title={title}
@@ -31,7 +33,13 @@ export function Confirm(props: Props) {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look={isHard ? 'danger' : 'primary'} needs={needs} isBusy={change.isPending}>
+          <Button
+            type="submit"
+            look={isHard ? 'danger' : 'primary'}
+            needs={props.needs}
+            objection={props.objection}
+            isBusy={change.isPending}
+          >
             {label}
           </Button>
         </>

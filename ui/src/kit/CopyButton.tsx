@@ -1,21 +1,8 @@
-// Copies a text, also on plain HTTP, where the clipboard API is missing.
+// A button that copies a text, and says whether it could.
 import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from './Button'
-
-async function copy(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
-  const area = document.createElement('textarea')
-  area.value = text
-  area.style.position = 'fixed'
-  // Outside an open dialog nothing can be selected: a modal makes the rest of the page inert.
-  const home = document.querySelector('dialog[open]') ?? document.body
-  home.append(area)
-  area.select()
-  const isDone = document.execCommand('copy')
-  area.remove()
-  if (!isDone) throw new Error('copying was refused')
-}
+import { copy } from './copying'
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [outcome, setOutcome] = useState<string | null>(null)

@@ -12,6 +12,8 @@ export type MenuItem = {
   /** Why it cannot be chosen now. */
   objection?: string | null
   isDanger?: boolean
+  /** Of one that is switched on and off, and leaves the menu open for the next. */
+  isOn?: boolean
 }
 
 type Place = { right: number; top?: number; bottom?: number }
@@ -26,7 +28,9 @@ function placeAt(button: HTMLElement): Place {
     : { right, bottom: window.innerHeight - box.top + GAP_PX }
 }
 
-export function Menu({ label, items }: { label: string; items: MenuItem[] }) {
+type Props = { label: string; icon?: LucideIcon; items: MenuItem[]; note?: string }
+
+export function Menu({ label, icon: Icon = Ellipsis, items, note }: Props) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const menu = useRef<HTMLDivElement>(null)
@@ -51,11 +55,11 @@ export function Menu({ label, items }: { label: string; items: MenuItem[] }) {
 
   function arrive(event: ToggleEvent<HTMLDivElement>) {
     if (event.newState !== 'open') return
-    menu.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus({ preventScroll: true })
+    menu.current?.querySelector<HTMLElement>('[role^=menuitem]')?.focus({ preventScroll: true })
   }
 
   function step(event: KeyboardEvent) {
-    const all = [...(menu.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])]
+    const all = [...(menu.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])]
     const here = all.indexOf(document.activeElement as HTMLElement)
     const to = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: -1 }[event.key]
     if (event.key === 'Tab') menu.current?.hidePopover()
@@ -76,7 +80,7 @@ export function Menu({ label, items }: { label: string; items: MenuItem[] }) {
         popoverTarget={id}
         className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-soft transition-colors hover:bg-hover hover:text-ink aria-expanded:bg-hover aria-expanded:text-ink"
       >
-        <Ellipsis aria-hidden size={16} strokeWidth={2} />
+        <Icon aria-hidden size={16} strokeWidth={2} />
       </button>
       <div
         ref={menu}
@@ -95,31 +99,40 @@ export function Menu({ label, items }: { label: string; items: MenuItem[] }) {
           items.map((item) => (
             <Entry key={item.label} item={item} onChosen={() => menu.current?.hidePopover()} />
           ))}
+        {isOpen && note && (
+          <p className="mt-1 border-t border-line px-2.5 pt-1.5 pb-1 text-xs font-normal whitespace-normal text-soft">
+            {note}
+          </p>
+        )}
       </div>
     </>
   )
 }
 
 function Entry({ item, onChosen }: { item: MenuItem; onChosen: () => void }) {
-  const { label, icon: Icon, onSelect, needs, objection, isDanger } = item
+  const { label, icon: Icon, onSelect, needs, objection, isDanger, isOn } = item
   const forbidden = useObjection(needs)
   // Shorter than what a button says: it would be said at every entry.
   const reason = forbidden ? `Needs ${needs}` : (objection ?? null)
   return (
     <button
       type="button"
-      role="menuitem"
+      {...(isOn === undefined ? { role: 'menuitem' } : { role: 'menuitemcheckbox', 'aria-checked': isOn })}
       tabIndex={-1}
       aria-disabled={reason !== null || undefined}
       onClick={() => {
         if (reason !== null) return
         // First, so that the focus is back on the button and a dialog can return it there.
-        onChosen()
+        if (isOn === undefined) onChosen()
         onSelect()
       }}
       className={`flex w-full gap-2.5 rounded-md px-2.5 py-1.5 text-left hover:bg-hover focus-visible:bg-hover focus-visible:outline-none aria-disabled:cursor-not-allowed ${isDanger && reason === null ? 'text-bad' : ''}`}
     >
-      <Icon aria-hidden size={15} className={`mt-0.5 shrink-0 ${reason === null ? '' : 'opacity-50'}`} />
+      <Icon
+        aria-hidden
+        size={15}
+        className={`mt-0.5 shrink-0 ${reason === null ? '' : 'opacity-50'} ${isOn === false ? 'opacity-0' : ''}`}
+      />
       <span className="min-w-0">
         <span className={reason === null ? '' : 'text-soft'}>{label}</span>
         {reason !== null && <span className="block text-xs text-soft">{reason}</span>}

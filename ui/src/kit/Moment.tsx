@@ -1,5 +1,6 @@
-// Times: relative where one skims, exact and in UTC on hover.
+// Times: relative where one skims, exact and with its zone on hover.
 import { useSyncExternalStore } from 'react'
+import { written } from './zone'
 
 const TICK_MS = 15_000
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -29,7 +30,8 @@ export function useNow(): number {
 }
 
 export function exactly(at: string): string {
-  return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
+  const { date, time, zone } = written(Date.parse(at))
+  return `${date} ${time} ${zone}`
 }
 
 function ago(at: string, from: number): string {

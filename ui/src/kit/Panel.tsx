@@ -1,15 +1,18 @@
 // The surfaces pages are put together from: a page with its heading, and panels on it.
 import { type ReactNode, useEffect, useId } from 'react'
+import { PageMenu } from './PageMenu'
 
 type PageProps = {
   title: string
   heading?: ReactNode
   lead?: ReactNode
   actions?: ReactNode
+  /** The question to the API that has what the page shows. */
+  asks?: string
   children: ReactNode
 }
 
-export function Page({ title, heading, lead, actions, children }: PageProps) {
+export function Page({ title, heading, lead, actions, asks, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · leasehold`
   }, [title])
@@ -24,7 +27,10 @@ export function Page({ title, heading, lead, actions, children }: PageProps) {
           <div className="min-w-0">
             {heading ?? <h1 className="text-xl/8 font-semibold tracking-tight">{title}</h1>}
           </div>
-          {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+          <div className="flex flex-wrap items-center gap-2">
+            {actions}
+            <PageMenu asks={asks} />
+          </div>
         </div>
         {lead && <p className="mt-0.5 text-soft max-sm:mt-1.5">{lead}</p>}
       </header>
@@ -51,7 +57,7 @@ export function Panel({ title, label, lead, action, children }: PanelProps) {
       className="min-w-0 rounded-lg border border-line bg-panel shadow-raised"
     >
       {title && (
-        <header className="flex min-h-13.5 items-center justify-between gap-4 border-b border-line py-2 pr-2 pl-4">
+        <header className="flex min-h-13.5 items-center justify-between gap-x-4 gap-y-1.5 border-b max-sm:flex-wrap border-line py-2 pr-2 pl-4">
           <div className="min-w-0">
             <h2 id={heading} className="font-semibold">
               {title}

@@ -1,5 +1,6 @@
 // The filter of a list. `/` jumps to it from anywhere on the page.
 import { Search, X } from 'lucide-react'
+import { type KeyboardEvent, useId } from 'react'
 import { IconButton } from './Button'
 
 type Props = {
@@ -8,9 +9,20 @@ type Props = {
   onChange: (value: string) => void
   isMain?: boolean
   placeholder?: string
+  /** What Enter does. */
+  onEnter?: (value: string) => void
+  /** What could be typed. */
+  suggestions?: string[]
 }
 
-export function SearchField({ label, value, onChange, isMain, placeholder }: Props) {
+export function SearchField(props: Props) {
+  const { label, value, onChange, isMain, placeholder, onEnter, suggestions } = props
+  const id = useId()
+  function press(event: KeyboardEvent<HTMLInputElement>) {
+    if (event.key === 'Escape') event.currentTarget.blur()
+    if (event.key === 'Enter') onEnter?.(value)
+  }
+
   return (
     <div className="relative w-full sm:w-72">
       <Search aria-hidden size={14} className="absolute top-2.5 left-2.5 text-soft" />
@@ -22,9 +34,17 @@ export function SearchField({ label, value, onChange, isMain, placeholder }: Pro
         autoComplete="off"
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}
-        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        onKeyDown={press}
+        list={suggestions ? id : undefined}
         className="h-8.5 w-full rounded-md border border-edge bg-panel pr-9 pl-8 text-sm focus-visible:outline-offset-0"
       />
+      {suggestions && (
+        <datalist id={id}>
+          {suggestions.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
       {value ? (
         <IconButton
           icon={X}

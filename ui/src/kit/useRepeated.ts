@@ -1,14 +1,14 @@
-// Asking again by itself: often while somebody looks, seldom while the tab is in the background.
+// Asking again by itself, as often as somebody chose; seldom while the tab is in the background.
 import { useEffect, useRef } from 'react'
 import type { List } from '@/api/lists'
+import { isCovered, isInHand, pauseMs } from '@/live/rhythm'
 
-const EVERY_MS = 5_000
-const HIDDEN_MS = 60_000
+const LOOK_MS = 1_000
 const PAGE = 50
 
 /** For a query. Whoever comes back to the tab sees it refreshed at once. */
 export const LIVE = {
-  refetchInterval: () => (document.hidden ? HIDDEN_MS : EVERY_MS),
+  refetchInterval: () => pauseMs(),
   refetchIntervalInBackground: true,
 }
 
@@ -20,13 +20,16 @@ export function useRepeated<T>(list: List<T>) {
   useEffect(() => {
     let asked = Date.now()
     const timer = setInterval(() => {
-      const { items, isRefreshing, retry } = latest.current
-      const pause = document.hidden ? HIDDEN_MS : EVERY_MS * pages
+      const { items, isRefreshing, retry, held } = latest.current
+      const pause = pauseMs()
       // What never loaded waits for its Retry; what is under way must not be cut off.
-      if (!items || isRefreshing || Date.now() - asked < pause) return
+      if (!items || isRefreshing || pause === false) return
+      // A steady list keeps its rows in their places itself.
+      if (isCovered() || (!held && isInHand())) return
+      if (Date.now() - asked < pause * pages) return
       asked = Date.now()
       retry()
-    }, EVERY_MS / 5)
+    }, LOOK_MS)
     return () => clearInterval(timer)
   }, [pages])
 }

@@ -2,14 +2,15 @@
 import { useState } from 'react'
 import { SiteFilter } from '@/accounts/SiteField'
 import { useObjection } from '@/api/permissions'
-import { Button } from '@/kit/Button'
+import { asked } from '@/kit/copying'
 import { Select } from '@/kit/Field'
-import { Page, Panel } from '@/kit/Panel'
+import { FilterBar, Listing } from '@/kit/Listing'
+import { Page } from '@/kit/Panel'
 import { SearchField } from '@/kit/SearchField'
-import { Empty, Failure } from '@/kit/states'
-import { ListFooter } from '@/kit/Table'
+import { Empty } from '@/kit/states'
 import { useRepeated } from '@/kit/useRepeated'
 import { useSettled } from '@/kit/useSettled'
+import { useSteady } from '@/kit/useSteady'
 import { useUrlText } from '@/kit/useUrlText'
 import { type Lease, useHeldNames, useLeases } from './api'
 import { isKind, KINDS } from './kinds'
@@ -49,47 +50,36 @@ type Doomed = { lease: Lease } | { owner: string }
 export function LeasesPage() {
   const objection = useObjection('leases.view')
   const filters = useFilters()
-  const list = useLeases(filters.wanted, objection === null)
+  const list = useSteady(useLeases(filters.wanted, objection === null), ({ id }) => id)
   useRepeated(list)
   const names = useHeldNames(useObjection('accounts.view') === null)
   const nameOf = (lease: Lease) => names[lease.resource_id] ?? `${lease.resource_id.slice(0, 17)}…`
   const [doomed, setDoomed] = useState<Doomed | null>(null)
   const close = () => setDoomed(null)
   return (
-    <Page title="Leases" lead="Everything that is held right now, and by whom.">
-      {list.error !== null && (
-        <Failure
-          what={list.items ? 'The leases could not be refreshed.' : 'The leases could not be loaded.'}
-          error={list.error}
-          onRetry={list.retry}
-          isRetrying={list.isRefreshing}
-          isOld={list.items !== undefined}
+    <Page
+      title="Leases"
+      asks={asked('/v2/leases', filters.wanted)}
+      lead="Everything that is held right now, and by whom."
+    >
+      <Listing
+        list={list}
+        noun="lease"
+        objection={objection}
+        isFiltered={filters.isFiltered}
+        onClear={filters.clear}
+        filters={<Bar filters={filters} />}
+        hint="An owner is matched in full."
+        firstUse={<FirstUse />}
+      >
+        <LeasesTable
+          leases={list.items}
+          nameOf={nameOf}
+          onOwner={filters.setOwner}
+          onRevoke={(lease) => setDoomed({ lease })}
+          onRevokeOwner={(owner) => setDoomed({ owner })}
         />
-      )}
-      {objection && (
-        <Panel>
-          <Empty title="Not for this token">{objection}</Empty>
-        </Panel>
-      )}
-      {!objection && (list.error === null || list.items) && (
-        <Panel label="List">
-          <FilterBar filters={filters} />
-          {list.items?.length === 0 ? (
-            <Nothing isFiltered={filters.isFiltered} onClear={filters.clear} />
-          ) : (
-            <LeasesTable
-              leases={list.items}
-              nameOf={nameOf}
-              onOwner={filters.setOwner}
-              onRevoke={(lease) => setDoomed({ lease })}
-              onRevokeOwner={(owner) => setDoomed({ owner })}
-            />
-          )}
-          {list.items && list.items.length > 0 && (
-            <ListFooter list={list} shown={list.items.length} noun="lease" />
-          )}
-        </Panel>
-      )}
+      </Listing>
       {doomed && 'lease' in doomed && (
         <RevokeLeaseDialog lease={doomed.lease} name={nameOf(doomed.lease)} onClose={close} />
       )}
@@ -98,12 +88,9 @@ export function LeasesPage() {
   )
 }
 
-function FilterBar({ filters }: { filters: ReturnType<typeof useFilters> }) {
+function Bar({ filters }: { filters: ReturnType<typeof useFilters> }) {
   return (
-    <search
-      aria-label="Filters"
-      className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2.5"
-    >
+    <FilterBar isFiltered={filters.isFiltered} onClear={filters.clear}>
       <SearchField
         label="Owner"
         placeholder="Owner, in full"
@@ -120,21 +107,12 @@ function FilterBar({ filters }: { filters: ReturnType<typeof useFilters> }) {
         onChange={filters.setKind}
         options={ANY_KIND as Record<string, string>}
       />
-      {filters.isFiltered && (
-        <Button look="quiet" onClick={filters.clear}>
-          Clear
-        </Button>
-      )}
-    </search>
+    </FilterBar>
   )
 }
 
-function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
-  return isFiltered ? (
-    <Empty title="No lease matches" action={<Button onClick={onClear}>Clear the filters</Button>}>
-      Nothing that is held right now fits all the filters. An owner is matched in full.
-    </Empty>
-  ) : (
+function FirstUse() {
+  return (
     <Empty title="Nothing is held right now">
       A lease is the right to use an account, a seed or another resource for a short time. It ends when its
       holder gives it back, or by itself when no heartbeat comes. Those that live are listed here.

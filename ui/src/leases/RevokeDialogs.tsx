@@ -1,8 +1,6 @@
 // Takes leases from their holders, after asking once.
-import { remainder } from '@/api/problems'
-import { Button } from '@/kit/Button'
-import { Dialog } from '@/kit/Dialog'
-import { Refused } from '@/kit/states'
+
+import { Confirm } from '@/kit/Confirm'
 import { type Kind, type Lease, useHoldings, useRevokeLease, useRevokeOwner } from './api'
 import { KINDS } from './kinds'
 
@@ -11,27 +9,22 @@ type OneProps = { lease: Lease; name: string; onClose: () => void }
 export function RevokeLeaseDialog({ lease, name, onClose }: OneProps) {
   const revocation = useRevokeLease()
   return (
-    <Dialog
+    <Confirm
       title="Revoke lease"
       onClose={onClose}
-      onSubmit={() => revocation.mutate(lease.id, { onSuccess: onClose })}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" needs="leases.manage" isBusy={revocation.isPending}>
-            Revoke lease
-          </Button>
-        </>
-      }
+      onConfirm={() => revocation.mutate(lease.id, { onSuccess: onClose })}
+      label="Revoke lease"
+      change={revocation}
+      needs="leases.manage"
+      isHard
     >
-      <Refused>{remainder(revocation.error, [])}</Refused>
       <p>
         <strong className="font-semibold">{lease.owner}</strong> loses the {lease.kind}{' '}
         <strong className="font-semibold">{name}</strong>
         {lease.site && ` at ${lease.site}`}, and learns so at its next call: whatever it sends with this lease
         from now on is refused.
       </p>
-    </Dialog>
+    </Confirm>
   )
 }
 
@@ -47,20 +40,15 @@ export function RevokeOwnerDialog({ owner, onClose }: { owner: string; onClose: 
   const revocation = useRevokeOwner()
   const { data: holdings, error } = useHoldings(owner)
   return (
-    <Dialog
+    <Confirm
       title={`Revoke all of ${owner}`}
       onClose={onClose}
-      onSubmit={() => revocation.mutate(owner, { onSuccess: onClose })}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" needs="leases.manage" isBusy={revocation.isPending}>
-            Revoke everything it holds
-          </Button>
-        </>
-      }
+      onConfirm={() => revocation.mutate(owner, { onSuccess: onClose })}
+      label="Revoke everything it holds"
+      change={{ error: revocation.error ?? error, isPending: revocation.isPending }}
+      needs="leases.manage"
+      isHard
     >
-      <Refused>{remainder(revocation.error ?? error, [])}</Refused>
       <p>
         <strong className="font-semibold">{owner}</strong> loses everything it holds, also what the filters of
         this page hide, and learns so at its next call.
@@ -73,6 +61,6 @@ export function RevokeOwnerDialog({ owner, onClose }: { owner: string; onClose: 
       ) : (
         !error && <div className="skeleton h-5 w-48" />
       )}
-    </Dialog>
+    </Confirm>
   )
 }

@@ -1,11 +1,10 @@
 // Changes a seed's priority, rhythm, kind and labels.
+
 import { useState } from 'react'
-import { faultAt, remainder } from '@/api/problems'
-import { Button } from '@/kit/Button'
-import { Dialog } from '@/kit/Dialog'
+import { faultAt } from '@/api/problems'
+import { Confirm } from '@/kit/Confirm'
 import { TextField } from '@/kit/Field'
 import { newPair, Pairs, pairsFault, recordOf } from '@/kit/Pairs'
-import { Refused } from '@/kit/states'
 import { typedNumber } from '@/kit/typedNumber'
 import { useChangeSeed } from './api'
 import { type Rhythm, RhythmFields, rhythmFault, rhythmPointers } from './RhythmFields'
@@ -51,26 +50,16 @@ export function EditSeedDialog({ seed, onClose }: { seed: Seed; onClose: () => v
   }
 
   return (
-    <Dialog
+    <Confirm
       title="Edit seed"
       onClose={onClose}
-      onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            look="primary"
-            needs="seeds.manage"
-            isBusy={change.isPending}
-            objection={objection}
-          >
-            Save changes
-          </Button>
-        </>
-      }
+      onConfirm={submit}
+      label="Save changes"
+      change={change}
+      needs="seeds.manage"
+      objection={objection}
+      pointers={POINTERS}
     >
-      <Refused>{remainder(error, POINTERS)}</Refused>
       <p className="font-medium [overflow-wrap:anywhere]">{seed.url ?? seed.original_url}</p>
       <TextField
         label="Priority"
@@ -90,6 +79,6 @@ export function EditSeedDialog({ seed, onClose }: { seed: Seed; onClose: () => v
         onChange={setLabels}
         fault={faultAt(error, '/labels')}
       />
-    </Dialog>
+    </Confirm>
   )
 }

@@ -1,10 +1,34 @@
-// What is due now and in each of the next 24 hours, as bars and in words.
+// What is due now and what falls due next, as bars and in words: the next hour in steps of five minutes, or the day by hours.
+import { Ahead } from '@/kit/Ahead'
 import { Panel } from '@/kit/Panel'
-import { Failure } from '@/kit/states'
+import { Segments } from '@/kit/Segments'
+import { useUrlText } from '@/kit/useUrlText'
 import type { useHistogram } from './api'
-import type { Histogram } from './types'
 
-const TICKS = new Set([1, 6, 12, 18, 24])
+type Scale = {
+  title: string
+  of: string
+  ticks: Set<number>
+  mark: (step: number) => string
+  within: (step: number) => string
+}
+
+const SCALES: Record<string, Scale> = {
+  '': {
+    title: 'Next 24 hours',
+    of: '24 hours',
+    ticks: new Set([1, 6, 12, 18, 24]),
+    mark: (hour) => `+${hour}h`,
+    within: (hour) => (hour === 1 ? 'within the hour' : `in ${hour - 1} to ${hour} hours`),
+  },
+  hour: {
+    title: 'Next hour',
+    of: 'the hour',
+    ticks: new Set([1, 3, 6, 9, 12]),
+    mark: (step) => `+${step * 5}m`,
+    within: (step) => `in ${step * 5 - 5} to ${step * 5} minutes`,
+  },
+}
 /** Of a bar that has any, so that one seed among thousands is still seen. */
 const LEAST_PERCENT = 3
 
@@ -12,56 +36,57 @@ type Props = { query: ReturnType<typeof useHistogram>; site: string }
 
 export function HistogramPanel({ query, site }: Props) {
   const { data, error, refetch, isFetching } = query
+  const [text, setText] = useUrlText('next')
+  const chosen = text in SCALES ? text : ''
+  const scale = SCALES[chosen] as Scale
+  const counts = data && (chosen === 'hour' ? data.minutes : data.hours)
   const where = site ? ` of ${site}` : ''
   return (
-    <Panel title="Next 24 hours" lead={data ? inWords(data, where) : `When seeds${where} fall due.`}>
-      {error && (
-        <div className="p-4">
-          <Failure
-            what="The next hours could not be loaded."
-            error={error}
-            onRetry={refetch}
-            isRetrying={isFetching}
-            isOld={data !== undefined}
-          />
-        </div>
-      )}
-      {!data && !error && (
-        <div
-          role="status"
-          aria-busy="true"
-          aria-label="Loading the next hours"
-          className="skeleton m-4 h-28"
+    <Panel
+      title={scale.title}
+      lead={data && counts ? inWords(data.overdue, counts, scale, where) : `When seeds${where} fall due.`}
+      action={
+        <Segments
+          label="How far ahead"
+          value={chosen}
+          options={{ hour: 'Hour', '': 'Day' }}
+          onChange={setText}
         />
-      )}
-      {data && <Bars histogram={data} />}
+      }
+    >
+      <Ahead
+        of="next hours"
+        error={error}
+        isThere={data !== undefined}
+        isFetching={isFetching}
+        onRetry={refetch}
+        height="h-28"
+        isInPanel
+      />
+      {data && counts && <Bars overdue={data.overdue} counts={counts} scale={scale} />}
     </Panel>
   )
 }
 
-function inWords({ overdue, hours }: Histogram, where: string): string {
-  const coming = hours.reduce((sum, count) => sum + count, 0)
-  const most = Math.max(0, ...hours)
-  const peak = coming > 0 ? ` Most (${most}) fall due ${within(hours.indexOf(most) + 1)}.` : ''
+function inWords(overdue: number, counts: number[], scale: Scale, where: string): string {
+  const coming = counts.reduce((sum, count) => sum + count, 0)
+  const most = Math.max(0, ...counts)
+  const peak = coming > 0 ? ` Most (${most}) fall due ${scale.within(counts.indexOf(most) + 1)}.` : ''
   const fall = coming === 1 ? 'falls' : 'fall'
-  return `${overdue} ${overdue === 1 ? 'seed' : 'seeds'}${where} due now; ${coming} more ${fall} due within ${hours.length} hours.${peak}`
+  return `${overdue} ${overdue === 1 ? 'seed' : 'seeds'}${where} due now; ${coming} more ${fall} due within ${scale.of}.${peak}`
 }
 
-function within(hour: number): string {
-  return hour === 1 ? 'within the hour' : `in ${hour - 1} to ${hour} hours`
-}
-
-function Bars({ histogram: { overdue, hours } }: { histogram: Histogram }) {
-  const most = Math.max(1, overdue, ...hours)
+function Bars({ overdue, counts, scale }: { overdue: number; counts: number[]; scale: Scale }) {
+  const most = Math.max(1, overdue, ...counts)
   return (
-    <ol aria-label="Seeds by the hour they fall due" className="flex gap-0.5 px-4 pt-3 pb-2 sm:gap-1">
+    <ol aria-label="Seeds by when they fall due" className="flex gap-0.5 px-4 pt-3 pb-2 sm:gap-1">
       <Bar name="due now" tick="now" count={overdue} most={most} isNow />
-      {hours.map((count, index) => (
+      {counts.map((count, index) => (
         <Bar
-          // biome-ignore lint/suspicious/noArrayIndexKey: the hour is what the bar is
+          // biome-ignore lint/suspicious/noArrayIndexKey: the step of time is what the bar is
           key={index}
-          name={`due ${within(index + 1)}`}
-          tick={TICKS.has(index + 1) ? `+${index + 1}h` : ''}
+          name={`due ${scale.within(index + 1)}`}
+          tick={scale.ticks.has(index + 1) ? scale.mark(index + 1) : ''}
           count={count}
           most={most}
         />

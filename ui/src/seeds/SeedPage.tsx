@@ -1,4 +1,4 @@
-// One seed: when it is visited and why then, what the last visit said, and everything one can do to it.
+// One seed: when it is visited and why then, how its visits went, and everything one can do to it.
 import { useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { Labels } from '@/accounts/signs'
@@ -18,6 +18,7 @@ import { StandingBadge, shortUrl, useStanding, VisitMark } from './signs'
 import { roughly, span } from './spans'
 import { STANDINGS } from './states'
 import type { Seed } from './types'
+import { VisitsPanel } from './VisitsPanel'
 
 export function SeedPage() {
   const { id = '' } = useParams()
@@ -38,6 +39,7 @@ function Loaded({ seed, failure }: { seed: Seed; failure: React.ReactNode }) {
   return (
     <Page
       title={shortUrl(seed)}
+      asks={`/v2/seeds/${seed.id}`}
       heading={
         <Heading list="Seeds" to="/seeds" name={shortUrl(seed)}>
           <span className="text-soft">
@@ -71,6 +73,7 @@ function Loaded({ seed, failure }: { seed: Seed; failure: React.ReactNode }) {
         main={
           <>
             <AddressPanel seed={seed} />
+            <VisitsPanel seed={seed} />
             <CursorPanel cursor={seed.cursor} />
           </>
         }

@@ -5,12 +5,14 @@ import { Link } from 'react-router'
 import { SiteFilter } from '@/accounts/SiteField'
 import { useObjection } from '@/api/permissions'
 import { Button } from '@/kit/Button'
+import { asked } from '@/kit/copying'
 import { Select } from '@/kit/Field'
 import { FilterBar, Listing } from '@/kit/Listing'
 import { Page } from '@/kit/Panel'
 import { SearchField } from '@/kit/SearchField'
 import { Empty } from '@/kit/states'
 import { useRepeated } from '@/kit/useRepeated'
+import { useSteady } from '@/kit/useSteady'
 import { AddSeedDialog } from './AddSeedDialog'
 import type { Act } from './actions'
 import { useHistogram, useSeeds } from './api'
@@ -26,7 +28,7 @@ type Open = { act: 'add' | 'import' } | { act: Act; seed: Seed }
 export function SeedsPage() {
   const objection = useObjection('seeds.view')
   const filters = useFilters()
-  const list = useSeeds(filters.wanted, objection === null)
+  const list = useSteady(useSeeds(filters.wanted, objection === null), ({ id }) => id)
   useRepeated(list)
   const histogram = useHistogram(filters.wanted.site, objection === null)
   const [open, setOpen] = useState<Open | null>(null)
@@ -45,6 +47,7 @@ export function SeedsPage() {
   return (
     <Page
       title="Seeds"
+      asks={asked('/v2/seeds', filters.wanted)}
       lead="Addresses that are visited again and again, and when each is due."
       actions={isFirstUse || objection ? undefined : add}
     >

@@ -1,5 +1,6 @@
 // What the pages about seeds ask of the server, and what they tell it.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { answered, api } from '@/api/client'
 import { useList } from '@/api/lists'
 import { useChange } from '@/api/mutations'
@@ -39,6 +40,27 @@ export function useSeed(id: string) {
     queryFn: () => answered(api.GET('/v2/seeds/{seed_id}', at(id))),
     ...LIVE,
   })
+}
+
+const ALL_KEPT = 70
+
+/** How its visits went, the newest first. Asked for again when the seed says that there was another. */
+export function useVisits({ id, last_visited_at }: Seed) {
+  const query = useQuery({
+    queryKey: [...SEEDS, 'visits', id],
+    queryFn: () => {
+      const params = { path: { seed_id: id }, query: { limit: ALL_KEPT } }
+      return answered(api.GET('/v2/seeds/{seed_id}/visits', { params }))
+    },
+  })
+  const { refetch } = query
+  const seen = useRef(last_visited_at)
+  useEffect(() => {
+    if (seen.current === last_visited_at) return
+    seen.current = last_visited_at
+    refetch()
+  }, [last_visited_at, refetch])
+  return query
 }
 
 export function useAddSeed(idempotencyKey: string) {

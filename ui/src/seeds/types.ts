@@ -6,6 +6,6 @@ type Schemas = components['schemas']
 export type Seed = Schemas['SeedOut']
 export type NewSeed = Schemas['SeedIn']
 export type SeedChange = Schemas['SeedPatch']
-export type Histogram = Schemas['HistogramOut']
 export type VisitOutcome = NonNullable<Seed['last_outcome']>
+export type Visit = Schemas['SeedVisitOut']
 export type ImportedSeeds = Schemas['SeedImportOut']

@@ -80,6 +80,7 @@ function Loaded({ whose, current, list, failure }: LoadedProps) {
   return (
     <Page
       title={`Session of ${whose.username}`}
+      asks={`/v2/sessions/${whose.id}/versions`}
       heading={
         <Title whose={whose}>
           <Flags facts={current} />

@@ -2,10 +2,12 @@
 import { Link } from 'react-router'
 import { SiteFilter } from '@/accounts/SiteField'
 import { useObjection } from '@/api/permissions'
+import { asked } from '@/kit/copying'
 import { FilterBar, Listing } from '@/kit/Listing'
 import { Page } from '@/kit/Panel'
 import { Empty } from '@/kit/states'
 import { useRepeated } from '@/kit/useRepeated'
+import { useSteady } from '@/kit/useSteady'
 import { useUrlText } from '@/kit/useUrlText'
 import { TO_SEE, useSessions } from './api'
 import { SessionsTable } from './SessionsTable'
@@ -13,12 +15,13 @@ import { SessionsTable } from './SessionsTable'
 export function SessionsPage() {
   const objection = useObjection(TO_SEE)
   const [site, setSite] = useUrlText('site')
-  const list = useSessions(site || undefined, objection === null)
+  const list = useSteady(useSessions(site || undefined, objection === null), ({ account_id }) => account_id)
   useRepeated(list)
   const clear = () => setSite('')
   return (
     <Page
       title="Sessions"
+      asks={asked('/v2/sessions', { site })}
       lead="The browser state of accounts, merged from what their holders sent back. Values are never shown."
     >
       <Listing

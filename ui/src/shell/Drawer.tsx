@@ -2,7 +2,9 @@
 import { useLayoutEffect, useRef } from 'react'
 import { Navigation } from './Navigation'
 
-export function Drawer({ onClose }: { onClose: () => void }) {
+type Props = { onClose: () => void; onPalette: () => void }
+
+export function Drawer({ onClose, onPalette }: Props) {
   const drawer = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const element = drawer.current
@@ -25,7 +27,7 @@ export function Drawer({ onClose }: { onClose: () => void }) {
       onClick={(event) => event.target === drawer.current && onClose()}
       className="m-0 h-dvh max-h-none w-64 border-r border-line bg-panel text-ink shadow-float"
     >
-      <Navigation onNavigate={onClose} />
+      <Navigation onNavigate={onClose} onPalette={onPalette} />
     </dialog>
   )
 }

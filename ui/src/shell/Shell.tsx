@@ -1,10 +1,18 @@
 // The frame around every page.
-import { Menu } from 'lucide-react'
-import { useCallback, useEffect, useState } from 'react'
+import { Menu, Search } from 'lucide-react'
+import { Fragment, Suspense, useEffect, useState } from 'react'
 import { Outlet, useLocation, useNavigationType } from 'react-router'
+import { useObjection } from '@/api/permissions'
 import { IconButton } from '@/kit/Button'
+import { useZone } from '@/kit/zone'
+import { FreshnessChip } from '@/live/FreshnessChip'
+import { RunsBadge } from '@/live/RunsBadge'
+import { begin } from '@/live/store'
+import { Palette } from '@/palette/Palette'
+import { Boundary } from './Boundary'
 import { Drawer } from './Drawer'
 import { HelpDialog } from './HelpDialog'
+import { LoadingPage } from './LoadingPage'
 import { Mark } from './Mark'
 import { Navigation } from './Navigation'
 import { useShortcuts } from './shortcuts'
@@ -21,13 +29,22 @@ function useArrival() {
   }, [pathname, kind])
 }
 
+/** Listens for news as long as somebody is here who may hear them. */
+function useNews() {
+  const isAllowed = useObjection('runs.view') === null
+  useEffect(() => (isAllowed ? begin() : undefined), [isAllowed])
+}
+
 export function Shell() {
-  const [open, setOpen] = useState<'drawer' | 'help' | null>(null)
+  const [open, setOpen] = useState<'drawer' | 'help' | 'palette' | null>(null)
   const close = () => setOpen(null)
+  const zone = useZone()
+  const { pathname } = useLocation()
   useArrival()
-  useShortcuts(useCallback(() => setOpen('help'), []))
+  useNews()
+  useShortcuts({ onHelp: () => setOpen('help'), onPalette: () => setOpen('palette') })
   return (
-    <div className="min-h-dvh lg:grid lg:grid-cols-[13.5rem_minmax(0,1fr)]">
+    <div className="min-h-dvh lg:grid lg:grid-cols-[14.5rem_minmax(0,1fr)]">
       <a
         href="#main"
         className="sr-only rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50"
@@ -36,16 +53,29 @@ export function Shell() {
       </a>
       <aside className="hidden border-r border-line bg-panel lg:block">
         <div className="sticky top-0 h-dvh">
-          <Navigation onHelp={() => setOpen('help')} />
+          <Navigation onHelp={() => setOpen('help')} onPalette={() => setOpen('palette')} />
         </div>
       </aside>
       <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-panel px-2 lg:hidden">
         <IconButton icon={Menu} label="Open navigation" onClick={() => setOpen('drawer')} />
         <Mark size={20} />
-        <span className="font-semibold tracking-tight">leasehold</span>
+        <span className="min-w-0 flex-1 font-semibold tracking-tight">
+          <span className="max-sm:sr-only">leasehold</span>
+        </span>
+        <RunsBadge />
+        <FreshnessChip />
+        <IconButton icon={Search} label="Go to" onClick={() => setOpen('palette')} />
       </header>
-      <Outlet />
-      {open === 'drawer' && <Drawer onClose={close} />}
+      {/* In another zone every time on the page is written anew. */}
+      <Fragment key={zone}>
+        <Boundary key={pathname}>
+          <Suspense fallback={<LoadingPage />}>
+            <Outlet />
+          </Suspense>
+        </Boundary>
+      </Fragment>
+      {open === 'drawer' && <Drawer onClose={close} onPalette={() => setOpen('palette')} />}
+      {open === 'palette' && <Palette onClose={close} onHelp={() => setOpen('help')} />}
       {open === 'help' && <HelpDialog onClose={close} />}
     </div>
   )

@@ -1,31 +1,24 @@
 // Pauses a site, with the reason everybody will read who asks for something of it.
+
 import { useState } from 'react'
-import { faultAt, remainder } from '@/api/problems'
+import { faultAt } from '@/api/problems'
 import type { Site } from '@/api/types'
-import { Button } from '@/kit/Button'
-import { Dialog } from '@/kit/Dialog'
+import { Confirm } from '@/kit/Confirm'
 import { TextField } from '@/kit/Field'
-import { Refused } from '@/kit/states'
 import { usePauseSite } from './api'
 
 export function PauseDialog({ site, onClose }: { site: Site; onClose: () => void }) {
   const [reason, setReason] = useState('')
   const pausing = usePauseSite(site.slug)
   return (
-    <Dialog
+    <Confirm
       title={`Pause ${site.slug}`}
       onClose={onClose}
-      onSubmit={() => pausing.mutate(reason.trim(), { onSuccess: onClose })}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={pausing.isPending}>
-            Pause {site.slug}
-          </Button>
-        </>
-      }
+      onConfirm={() => pausing.mutate(reason.trim(), { onSuccess: onClose })}
+      label={`Pause ${site.slug}`}
+      change={pausing}
+      pointers={['/reason']}
     >
-      <Refused>{remainder(pausing.error, ['/reason'])}</Refused>
       <p>Nobody gets an account or a seed of this site until it is resumed. Leases that are out go on.</p>
       <TextField
         label="Reason"
@@ -36,6 +29,6 @@ export function PauseDialog({ site, onClose }: { site: Site; onClose: () => void
         fault={faultAt(pausing.error, '/reason')}
         isFirst
       />
-    </Dialog>
+    </Confirm>
   )
 }

@@ -37,6 +37,7 @@ export function SitePage() {
   return (
     <Page
       title={site.name}
+      asks={`/v2/sites/${site.slug}`}
       heading={
         <Heading name={site.name}>
           {site.name !== site.slug && <code className="font-mono text-sm text-soft">{site.slug}</code>}

@@ -34,6 +34,7 @@ export function SitesPage() {
   return (
     <Page
       title="Sites"
+      asks="/v2/sites"
       lead="The places you collect from, and where each of them lives now."
       actions={isFirstUse ? undefined : create}
     >

@@ -11,8 +11,10 @@ const LIST = [...ALL, 'list']
 const one = (slug: string) => [...ALL, 'one', slug]
 const at = (slug: string) => ({ params: { path: { slug } } })
 
-export function useSites() {
-  return useList<Site>(LIST, (cursor) => answered(api.GET('/v2/sites', { params: { query: { cursor } } })))
+export function useSites(isAllowed = true) {
+  return useList<Site>(LIST, (cursor) => answered(api.GET('/v2/sites', { params: { query: { cursor } } })), {
+    enabled: isAllowed,
+  })
 }
 
 export function useSite(slug: string) {

@@ -1,10 +1,9 @@
 // Takes a token out of the world, after asking once.
-import { remainder } from '@/api/problems'
+
 import type { Token } from '@/api/types'
-import { Button } from '@/kit/Button'
-import { Dialog } from '@/kit/Dialog'
+import { Confirm } from '@/kit/Confirm'
 import { exactly } from '@/kit/Moment'
-import { Refused, Warning } from '@/kit/states'
+import { Warning } from '@/kit/states'
 import { useRevokeToken } from './api'
 
 type Props = { token: Token; isOwn: boolean; onClose: () => void }
@@ -12,20 +11,14 @@ type Props = { token: Token; isOwn: boolean; onClose: () => void }
 export function RevokeTokenDialog({ token, isOwn, onClose }: Props) {
   const revocation = useRevokeToken(isOwn)
   return (
-    <Dialog
+    <Confirm
       title={`Revoke ${token.name}`}
       onClose={onClose}
-      onSubmit={() => revocation.mutate(token.id, { onSuccess: onClose })}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" isBusy={revocation.isPending}>
-            Revoke token
-          </Button>
-        </>
-      }
+      onConfirm={() => revocation.mutate(token.id, { onSuccess: onClose })}
+      label="Revoke token"
+      change={revocation}
+      isHard
     >
-      <Refused>{remainder(revocation.error, [])}</Refused>
       {isOwn && (
         <Warning>
           This is the token you are signed in with. You will be signed out, and need another one to come back.
@@ -37,6 +30,6 @@ export function RevokeTokenDialog({ token, isOwn, onClose }: Props) {
       <p className="text-soft">
         {token.last_used_at ? `Last used ${exactly(token.last_used_at)}.` : 'It was never used.'}
       </p>
-    </Dialog>
+    </Confirm>
   )
 }

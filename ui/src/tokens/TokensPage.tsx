@@ -40,6 +40,7 @@ export function TokensPage() {
   return (
     <Page
       title="Tokens"
+      asks="/v2/tokens"
       lead="Everybody and everything that talks to this server carries one."
       actions={
         <Button look="primary" icon={Plus} needs="tokens.manage" onClick={() => setIsCreating(true)}>

@@ -1,0 +1,15 @@
+// Short names for what the API says about platforms.
+import type { components } from '@/api/schema'
+
+type Schemas = components['schemas']
+
+export type Platform = Schemas['PlatformOut']
+export type OnePlatform = Schemas['OnePlatformOut']
+export type TaskType = Schemas['TaskTypeOut']
+export type Books = Schemas['BooksOut']
+export type Breaker = Schemas['BreakerOut']
+export type Rate = Schemas['RateOut']
+export type Policy = Schemas['PlatformPolicyOut']
+export type Parity = Schemas['ParityOut']
+export type Difference = Schemas['DifferenceOut']
+export type Phase = Schemas['Phase']

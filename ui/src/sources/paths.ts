@@ -1,0 +1,1 @@
+export { api as sourcesApi } from '@/api/client'
