@@ -1,15 +1,18 @@
-"""Writes what is printed from the code: openapi.json, docs/problems.md, docs/settings.md, docs/schema.sql."""
+"""Writes what is printed from the code: openapi.json, asyncapi.json, and pages of docs/ with schema.sql."""
 
 import ast
 import inspect
 import re
 import subprocess
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 
-from leasehold import settings
+from leasehold import amqp, artifacts, settings
 from leasehold.app import build
 from leasehold.embedded import Embedded
 from leasehold.migrate import migrate
@@ -18,13 +21,26 @@ from leasehold.settings import Settings
 from leasehold.vault import Keyring
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # run as a file, it has its own folder there alone
+
+from scripts import reference  # noqa: E402
+
+# What versions of artefacts promise. Commit a change only if it adds something; else it is another version.
+SCHEMAS = "src/leasehold/artifacts/schemas"
 # To build an app that seals nothing.
 KEYS = Keyring.parse("none:" + "A" * 43 + "=")
 
 
+def openapi() -> dict[str, Any]:
+    return build(Settings(), "postgresql://nowhere/nothing", KEYS).openapi()
+
+
 def openapi_json() -> str:
-    app = build(Settings(), "postgresql://nowhere/nothing", KEYS)
-    return orjson.dumps(app.openapi(), option=orjson.OPT_INDENT_2).decode() + "\n"
+    return orjson.dumps(openapi(), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def asyncapi_json() -> str:
+    return orjson.dumps(amqp.asyncapi(), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
 def problems_md() -> str:
@@ -68,9 +84,9 @@ def field_docs() -> dict[str, str]:
 def _default(name: str) -> str:
     if name == "data_dir":
         return "`.data` in a checkout; otherwise `~/.local/share/leasehold`, or `/var/lib/leasehold/default` for root"
-    default = Settings.model_fields[name].default
+    default = Settings.model_fields[name].get_default(call_default_factory=True)
     text = default.get_secret_value() if hasattr(default, "get_secret_value") else default
-    return f"`{str(text).lower() if isinstance(text, bool) else text}`" if text not in (None, "") else "empty"
+    return f"`{str(text).lower() if isinstance(text, bool) else text}`" if text not in (None, "", {}) else "empty"
 
 
 def schema_sql(url: str, programs: Path) -> str:
@@ -80,6 +96,21 @@ def schema_sql(url: str, programs: Path) -> str:
     lines = [line for line in dumped.splitlines() if not line.startswith(("--", "SET ", "SELECT pg_catalog", "\\"))]
     body = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     return f"-- The whole schema, for readers; made from the migrations by `make generated`.\n\n{body}\n"
+
+
+# What is printed without a database, and by what.
+PRINTED: dict[str, Callable[[], str]] = {
+    "openapi.json": openapi_json,
+    "asyncapi.json": asyncapi_json,
+    "docs/problems.md": problems_md,
+    "docs/settings.md": settings_md,
+    "docs/reference-http.md": lambda: reference.http_md(openapi()),
+    "docs/reference-shapes.md": lambda: reference.shapes_md(openapi()),
+    "docs/reference-messages.md": reference.messages_md,
+    "docs/reference-cli.md": reference.cli_md,
+    "docs/reference-metrics.md": reference.metrics_md,
+    "docs/adr/README.md": lambda: reference.decisions_md(ROOT / "docs/adr"),
+}
 
 
 def main() -> None:
@@ -92,7 +123,8 @@ def main() -> None:
             made = {"docs/schema.sql": schema_sql(url, embedded.programs)}
         finally:
             embedded.stop()
-    made |= {"openapi.json": openapi_json(), "docs/problems.md": problems_md(), "docs/settings.md": settings_md()}
+    made |= {name: make() for name, make in PRINTED.items()}
+    made |= {f"{SCHEMAS}/{kind.schema_file}": artifacts.schema_json(kind) for kind in artifacts.KINDS}
     for name, text in made.items():
         file = ROOT / name
         fresh = file.exists() and file.read_text(encoding="utf-8") == text

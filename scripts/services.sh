@@ -18,6 +18,13 @@ named_here() {
 }
 
 need chromium chromium
+# Reads the units of deploy/ as the system that runs them would.
+need systemd-analyze systemd
+need redis-server redis-server
+# Slows the disk of a database down under the tests' hands.
+need strace strace
+# The page on crawlers asks for a crawl with it.
+need curl curl
 # Playwright's driver is a Node that links to it; a bare Debian has it not.
 need_library libatomic.so.1 libatomic1
 # The wheel that brings mongod does not bring these.
@@ -26,6 +33,9 @@ need_library libssl.so.3 libssl3
 
 # Moves the clock of a database under the tests' hands. It is preloaded, so no loader's list has it.
 ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing="$missing libfaketime"
+
+# Its script in sbin may be missing for who is not root; the program itself is where Debian puts it.
+ls /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server >/dev/null 2>&1 || missing="$missing rabbitmq-server"
 
 [ -z "$missing" ] && exit 0
 
@@ -45,5 +55,13 @@ fi
 echo "Installing$missing …"
 export DEBIAN_FRONTEND=noninteractive
 $run apt-get update -q
+# The tests start what they need, each of its own. What Debian would start besides is nobody's business here: a policy
+# says no to all of it, unless the machine has a policy already.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap '$run rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | $run tee "$policy" >/dev/null
+    $run chmod 755 "$policy"
+fi
 # shellcheck disable=SC2046,SC2086
 $run apt-get install -y -q --no-install-recommends $(named_here $missing)

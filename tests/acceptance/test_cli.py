@@ -161,6 +161,7 @@ def test_doctor_names_a_database_that_does_not_answer(here: Place) -> None:
     assert SECRET not in examined.out + examined.err
 
 
+@pytest.mark.usefixtures("durable")
 def test_doctor_names_a_schema_that_is_not_there(here: Place, postgres: Postgres, worker_id: str) -> None:
     fresh = postgres.create(f"lh_doctor_{worker_id}")
 
@@ -262,9 +263,10 @@ def test_a_file_of_vectors_that_cannot_be_read_is_a_sentence(tmp_path: Path, con
 
 
 def test_the_version_is_told() -> None:
-    told = run("version")
+    for words in ("version", "--version"):
+        told = run(words)
 
-    assert (told.code, told.out) == (0, f"{__version__}\n")
+        assert (told.code, told.out) == (0, f"{__version__}\n")
 
 
 def test_help_lists_the_commands() -> None:

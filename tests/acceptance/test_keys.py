@@ -340,6 +340,7 @@ def finding(examined: Ended, what: str) -> str:
     return line
 
 
+@pytest.mark.usefixtures("durable")
 def test_doctor_looks_whether_the_keys_fit_the_secrets(rooms: Rooms) -> None:
     rooms.run("migrate")
     at_first = rooms.run("doctor")
@@ -390,6 +391,7 @@ def test_keys_change_in_mongo_and_in_what_stayed_behind(
         assert client[mongo_database.name]["accounts"].distinct("secret.key_id") == [new]
 
 
+@pytest.mark.usefixtures("durable")
 def test_doctor_looks_at_mongo(rooms: Rooms, mongo_database: MongoDatabase, in_mongo: dict[str, str]) -> None:
     rooms.run("migrate")
     with mongo_database.connect() as client:

@@ -319,4 +319,6 @@ def is_refused(port: int) -> bool:
         socket.create_connection(("127.0.0.1", port)).close()
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:  # it closes just now
+        return False
     return False

@@ -4,10 +4,13 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, expect
 
 from tests.parts.chromium import chromium
 from tests.parts.process import Leasehold, place
+
+# A machine may be busy with other things.
+expect.set_options(timeout=20_000)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

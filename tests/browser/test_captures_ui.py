@@ -97,6 +97,25 @@ async def test_a_file_is_downloaded_as_it_came_and_never_shown(page: Page, serve
     assert not [url for url in asked if server.token in url]
 
 
+async def test_the_text_of_a_file_is_shown_as_text_and_does_nothing(page: Page, server: Leasehold) -> None:
+    long = b"<p>page</p>\n" * 8000
+    made = capture(server, "read", {"page.html": HOSTILE, "long.html": long, "shot.png": b"x" * 1200})
+    await sign_in(page, server.token, f"/ui/captures/{made}")
+    await expect(page.get_by_role("button", name="Show the text of shot.png")).to_have_count(0)
+
+    await page.get_by_role("button", name="Show the text of page.html").click()
+
+    dialog = page.get_by_role("dialog", name="Text of page.html")
+    await expect(dialog.get_by_label("The text")).to_have_text(HOSTILE.decode())
+    await expect(dialog.get_by_text("All of it, ")).to_be_visible()
+    await expect(dialog.locator("script, iframe, object, embed, img")).to_have_count(0)
+    assert "taken over" not in await page.title()
+    assert await barriers(page) == []
+    await dialog.get_by_role("button", name="Close").last.click()
+    await page.get_by_role("button", name="Show the text of long.html").click()
+    await expect(page.get_by_text(re.compile("^The first 6.* of 9"))).to_be_visible()
+
+
 async def test_a_download_that_failed_is_said(page: Page, server: Leasehold) -> None:
     made = capture(server, "broken", {"page.html": b"x"})
     await sign_in(page, server.token, f"/ui/captures/{made}")

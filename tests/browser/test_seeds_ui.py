@@ -1,6 +1,7 @@
 """Seeds in a real Chromium, against a real server: what an operator does with them."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
@@ -24,6 +25,7 @@ from tests.parts.process import Leasehold
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SEEDS = re.compile(r"/v2/seeds(\?|$)")
+VISITS = re.compile(r"/v2/seeds/[^/]+/visits")
 FAR = "2100-01-01T00:00:00Z"
 
 
@@ -41,7 +43,7 @@ async def test_a_new_user_adds_a_seed_and_sees_it_due(page: Page, server: Leaseh
     await expect(dialog).to_be_hidden()
     await expect(row(page, "board.example/new")).to_contain_text("Due")
     await expect(row(page, "board.example/new")).to_contain_text("2 h")
-    bars = page.get_by_role("list", name="Seeds by the hour they fall due").get_by_role("listitem")
+    bars = page.get_by_role("list", name="Seeds by when they fall due").get_by_role("listitem")
     await expect(bars).to_have_count(25)
     await expect(bars.first).to_contain_text("1 due now")
 
@@ -115,6 +117,59 @@ async def test_a_visit_elsewhere_shows_by_itself(page: Page, server: Leasehold) 
     release(server, lease, "ok", found=12)
 
     await expect(row(page, "visited.example")).to_contain_text("12 found", timeout=20_000)
+
+
+def _visit(server: Leasehold, made: str, slug: str, outcome: str, **report: Any) -> None:
+    """Have a seed visited, whenever it is due."""
+    ask(server, "PATCH", f"/v2/seeds/{made}", {"next_due_at": "now"})
+    release(server, acquire(server, "seeds", slug, "crawler-7"), outcome, **report)
+
+
+async def test_visits_are_drawn_and_listed_and_a_new_one_shows_by_itself(page: Page, server: Leasehold) -> None:
+    made = seed(server, "rhythm", interval_seconds=3600)
+    _visit(server, made, "rhythm", "ok", found=3)
+    _visit(server, made, "rhythm", "failed", reason="timed out")
+    await sign_in(page, server.token, f"/ui/seeds/{made}")
+    panel = page.get_by_role("region", name="Visits")
+    rows = panel.get_by_role("table", name="Visits").get_by_role("row")
+    await expect(panel).to_contain_text("The last 2 visits found 3 new things; 1 did not go well.")
+    await expect(panel.get_by_role("img", name="from 1 h to 30 min 30 s")).to_be_visible()
+    await expect(panel.locator("canvas")).to_be_visible()
+    await expect(rows).to_contain_text(["When", "timed out", "3 found"])
+    await expect(rows.nth(2)).to_contain_text(re.compile("1 h .*30 min 30 s"))
+
+    _visit(server, made, "rhythm", "ok", found=40)
+
+    await expect(panel).to_contain_text("The last 3 visits found 43 new things", timeout=20_000)
+    await expect(rows.nth(1)).to_contain_text("15 min 45 s")
+    await expect(rows.nth(2)).to_contain_text("stays 30 min 30 s")
+
+
+async def test_of_many_visits_the_newest_are_listed_first_and_all_on_demand(page: Page, server: Leasehold) -> None:
+    made = seed(server, "often")
+    for _ in range(12):
+        _visit(server, made, "often", "ok")
+    await sign_in(page, server.token, f"/ui/seeds/{made}")
+    panel = page.get_by_role("region", name="Visits")
+    await expect(panel).to_contain_text("10 of the last 12 visits")
+    await expect(panel.get_by_role("row")).to_have_count(1 + 10)
+
+    await panel.get_by_role("button", name="Show all").click()
+
+    await expect(panel.get_by_role("row")).to_have_count(1 + 12)
+
+
+async def test_visits_that_did_not_load_are_tried_again(page: Page, server: Leasehold) -> None:
+    made = seed(server, "unvisited")
+    await page.route(VISITS, lambda route: route.abort())
+    await sign_in(page, server.token, f"/ui/seeds/{made}")
+    panel = page.get_by_role("region", name="Visits")
+    await expect(panel.get_by_role("alert")).to_contain_text("The visits could not be loaded", timeout=20_000)
+
+    await page.unroute(VISITS)
+    await panel.get_by_role("button", name="Retry").click()
+
+    await expect(panel).to_contain_text("No visit has ended yet")
 
 
 async def test_a_seed_is_edited_and_made_due_now(page: Page, server: Leasehold) -> None:

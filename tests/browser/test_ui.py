@@ -1,5 +1,6 @@
 """The UI in a real Chromium, against a real server, by hand as it were."""
 
+import asyncio
 import re
 
 import pytest
@@ -19,7 +20,7 @@ def make(server: Leasehold, slug: str, domain: str) -> None:
 
 
 async def test_a_new_user_makes_a_site_and_moves_it(page: Page, server: Leasehold) -> None:
-    await sign_in(page, server.token)
+    await sign_in(page, server.token, "/ui/sites")
     await expect(page.get_by_text("No sites yet")).to_be_visible()
 
     await page.get_by_role("button", name="Create site").first.click()
@@ -60,7 +61,7 @@ async def test_a_site_is_paused_with_a_reason_and_resumed(page: Page, server: Le
 
 
 async def test_a_refusal_stands_beside_the_field(page: Page, server: Leasehold) -> None:
-    await sign_in(page, server.token)
+    await sign_in(page, server.token, "/ui/sites")
     await page.get_by_role("button", name="Create site").first.click()
     dialog = page.get_by_role("dialog", name="Create site")
     await dialog.get_by_label("Slug").fill("local")
@@ -102,14 +103,14 @@ async def test_signing_out_forgets_the_token(page: Page, server: Leasehold) -> N
 
 async def test_who_may_only_look_is_told_why_a_button_does_nothing(page: Page, server: Leasehold) -> None:
     made = server.ask("POST", "/v2/tokens", server.token, {"name": "viewer", "role": "viewer"}).json()
-    await sign_in(page, made["token"])
+    await sign_in(page, made["token"], "/ui/sites")
 
     await expect(page.get_by_role("button", name="Create site").first).to_be_disabled()
 
 
 async def test_a_server_that_fails_is_said_and_tried_again(page: Page, server: Leasehold) -> None:
     await page.route(SITES, lambda route: route.abort())
-    await sign_in(page, server.token)
+    await sign_in(page, server.token, "/ui/sites")
     await expect(page.get_by_role("button", name="Retry")).to_be_visible(timeout=20_000)
 
     await page.unroute(SITES)
@@ -121,16 +122,14 @@ async def test_a_server_that_fails_is_said_and_tried_again(page: Page, server: L
 async def test_a_list_that_loads_says_so(page: Page, server: Leasehold) -> None:
     await page.route(SITES, lambda route: None)  # never answered
 
-    await sign_in(page, server.token)
+    await sign_in(page, server.token, "/ui/sites")
 
     await expect(page.locator("[aria-busy=true]").first).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["sites", "sites/wide", "tokens", "audit", "system"])
+@pytest.mark.parametrize("path", ["sites", "sites/wide"])
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-async def test_every_page_fits_and_is_accessible(
-    page: Page, server: Leasehold, path: str, width: int, scheme: str
-) -> None:
+async def test_a_long_name_fits(page: Page, server: Leasehold, path: str, width: int, scheme: str) -> None:
     if server.ask("GET", "/v2/sites/wide", server.token).status_code == 404:
         make(server, "wide", f"{'long-name-' * 5}board.example")
 
@@ -138,6 +137,15 @@ async def test_every_page_fits_and_is_accessible(
 
 
 async def test_the_reference_shows_every_operation(page: Page) -> None:
+    """It draws what is in sight alone, so one has to go through all of it."""
+    described = set((await (await page.request.get("/openapi.json")).json())["paths"])
     await page.goto("/docs")
+    shown = page.locator(".opblock-summary-path[data-path]")
+    await expect(shown.first).to_be_visible(timeout=20_000)
 
-    await expect(page.get_by_text("/v2/sites/rewrite")).to_be_visible(timeout=20_000)
+    seen: set[str] = set()
+    async with asyncio.timeout(60):
+        while not seen >= described:
+            seen |= set(await shown.evaluate_all("found => found.map(one => one.dataset.path)"))
+            await page.mouse.wheel(0, 400)
+            await asyncio.sleep(0.05)

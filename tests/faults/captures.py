@@ -19,7 +19,7 @@ from functools import partial
 import httpx
 import psutil
 
-from tests.faults.torture import PORTS
+from tests.parts.ports import PORTS
 from tests.parts.process import Leasehold, Place, place
 from tests.parts.uploads import BOUNDARY, END, drafts, file_part, meta_part
 

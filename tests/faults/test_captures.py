@@ -7,7 +7,8 @@ SEED = 20_262
 
 
 def test_what_was_acknowledged_is_there_after_every_kill(here: Place) -> None:
-    told = torture(Plan(SEED, kills=8), here)
+    # Few who upload: they share two cores with the server, and more of them only keep it from coming back.
+    told = torture(Plan(SEED, kills=8, uploaders=3), here)
 
     assert not told.faults, "\n".join(told.faults)
     assert len(told.acknowledged) > 50

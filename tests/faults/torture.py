@@ -10,31 +10,37 @@ import os
 import random
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from pymongo.errors import PyMongoError
 
 from tests.faults import books as ledgers
 from tests.faults import checker, history, sometimes
 from tests.faults.books import Books
 from tests.faults.clients import Orders
 from tests.faults.history import Clock
-from tests.faults.nemesis import Crowd, Nemesis, Server
+from tests.faults.nemesis import Crowd, Mortal, Nemesis, Server, Victims
 from tests.faults.progress import prove
 from tests.parts import mongo as mongo_parts
+from tests.parts import nursery
 from tests.parts import postgres as parts
 from tests.parts.mongo import REPLICA_SET, Mongo
+from tests.parts.ports import free_port
 from tests.parts.postgres import Postgres
 from tests.parts.process import PATIENCE_S, Leasehold, Place, place, until
+from tests.parts.weather import Sky, Weather, over_postgres
 
 ROOT = Path(__file__).parents[2]
 ADMIN = "lh_" + "Torture000" * 3
@@ -46,8 +52,6 @@ DRIFT_S = 0.02
 HEALED_S = 4.0
 CROWDS = 4
 TOLD_EVERY_S = 5.0
-# Below the ports that the kernel gives to outgoing connections: none of them may sit on ours while a server is down.
-PORTS = range(20_000, 32_000)
 
 POLICY = {"reclaim_delay_seconds": 1, "quarantine_after_unclean": 1000, "breaker_min_accounts": 1_000_000}
 # A third of the accounts carry the labels, and a third of those who ask want them: then two servers that serve one site
@@ -80,6 +84,19 @@ class Plan:
     clients: int = 24
     # Where the servers take leasehold from; as it is installed when empty.
     pythonpath: str = ""
+    # Whether servers are killed and stopped, and whether the database is, and the way to it gets weather.
+    strikes_servers: bool = True
+    strikes_database: bool = False
+
+    def must(self, stores: "Stores") -> Iterator[str]:
+        """What must have happened, or the run shows nothing."""
+        yield from sometimes.MUST if self.strikes_servers else sometimes.LEAST
+        if self.strikes_servers:
+            yield from ("server kills", "server stops")
+        if self.strikes_database:
+            yield "database kills"
+        if self.strikes_database and not stores.mongo_url:
+            yield from [f"wire {weather}s" for weather in Weather if weather is not Weather.FAIR]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +104,24 @@ class Stores:
     """Where the servers keep everything."""
 
     url: str
+    # The database of the pools itself, to be killed; only one that nobody shares.
+    database: Mortal | None = None
     # Where the pools are, when that is not in PostgreSQL with the rest.
     mongo_url: str = ""
 
     @property
     def settings(self) -> dict[str, str]:
-        if not self.mongo_url:
-            return {"LEASEHOLD_DATABASE_URL": self.url}
-        mongo = {"LEASEHOLD_POOLS": "mongo", "LEASEHOLD_MONGO_URL": self.mongo_url}
-        return {"LEASEHOLD_DATABASE_URL": self.url, **mongo}
+        return self.settings_under(None)
+
+    def settings_under(self, sky: Sky | None) -> dict[str, str]:
+        """Where a server finds them: directly, or on a way with weather."""
+        found = {"LEASEHOLD_DATABASE_URL": self.url}
+        if sky is not None:
+            place = conninfo_to_dict(self.url)
+            found["LEASEHOLD_DATABASE_URL"] = f"postgresql://{place['user']}@127.0.0.1:{sky.port}/{place['dbname']}"
+        if self.mongo_url:
+            found |= {"LEASEHOLD_POOLS": "mongo", "LEASEHOLD_MONGO_URL": self.mongo_url}
+        return found
 
     def books(self) -> Books:
         return ledgers.from_mongo(self.url, self.mongo_url) if self.mongo_url else ledgers.from_postgres(self.url)
@@ -123,14 +149,19 @@ class Report:
 class Stage:
     """The processes of one run."""
 
-    def __init__(self, plan: Plan, stores: Stores, here: Place, folder: Path) -> None:
+    def __init__(self, plan: Plan, stores: Stores, sky: Sky | None, here: Place, folder: Path) -> None:
         self.plan = plan
         self.folder = folder
-        self._stores = stores
+        self.database, self.sky = stores.database if plan.strikes_database else None, sky
+        self._settings = stores.settings_under(sky)
         self._here = here
         self._tokens: dict[str, str] = {}
         self._crowd_numbers = iter(range(1, 1_000_000))
         self.servers = [self._server(f"s{number}") for number in range(1, plan.servers + 1)]
+        self.recover()
+
+    def recover(self) -> None:
+        """Wait until every server can do its work."""
         for server in self.servers:
             server.running.ready()
 
@@ -139,7 +170,7 @@ class Stage:
         return [f"http://127.0.0.1:{server.port}" for server in self.servers]
 
     def _server(self, name: str) -> Server:
-        port = _free_port()
+        port = free_port()
         start = partial(self._serve, str(port))
         return Server(name, port, start, start())
 
@@ -149,7 +180,7 @@ class Stage:
             "LEASEHOLD_KEYS": KEYS,
             "LEASEHOLD_BOOTSTRAP_TOKEN": ADMIN,
             "LEASEHOLD_LOG_LEVEL": "warning",
-            **self._stores.settings,
+            **self._settings,
         }
         if self.plan.pythonpath:
             environment["PYTHONPATH"] = self.plan.pythonpath
@@ -164,7 +195,7 @@ class Stage:
                 {
                     "site": site,
                     "username": f"{site}-{number}",
-                    "secret": {"password": "x"},
+                    "secret": {"password": "LHCANARYx"},
                     "labels": wanted.get("labels", {}) if number % 3 == 0 else {},
                 }
                 for number in range(wanted["accounts"])
@@ -199,15 +230,9 @@ class Stage:
             ttl_s=TTL_S,
             role=role,
         )
-        with (self.folder / f"{orders.process}.err").open("wb") as err:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tests.faults.clients", json.dumps(asdict(orders))],
-                cwd=self._here.folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                stdin=subprocess.DEVNULL,
-                stdout=err,
-                stderr=err,
-            )
+        err = self.folder / f"{orders.process}.err"
+        words = [json.dumps(asdict(orders))]
+        process = nursery.start(words, self._here.folder, os.environ, err, err, module="tests.faults.clients")
         return Crowd(orders.process, process)
 
 
@@ -220,7 +245,9 @@ async def perform(stage: Stage, tell: Callable[[], None]) -> list[str]:
     telling = asyncio.create_task(_tell(tell))
     try:
         await asyncio.to_thread(until, lambda: all(_has_begun(stage.folder, crowd) for crowd in crowds))
-        await Nemesis(str(plan.seed), TTL_S, log).torment(stage.servers, crowds, stage.crowd, plan.seconds)
+        servers = stage.servers if plan.strikes_servers else []
+        victims = Victims(crowds, stage.crowd, servers, stage.recover, stage.database, stage.sky)
+        await Nemesis(str(plan.seed), TTL_S, log).torment(victims, plan.seconds)
         await asyncio.sleep(HEALED_S)
         ended = await asyncio.gather(*(asyncio.to_thread(_end, crowd) for crowd in (*crowds, operator)))
     finally:
@@ -264,20 +291,26 @@ async def torture(plan: Plan, stores: Stores) -> Report:
     began = time.monotonic()
 
     def tell() -> None:
-        grants = stores.books().grants
-        ends = Counter(grant.how or "live" for grant in grants)
-        say(f"  {time.monotonic() - began:5.1f} s: {len(grants):,} grants, {dict(ends)}")
+        with suppress(psycopg.Error, PyMongoError):  # it is dead, just now
+            grants = stores.books().grants
+            ends = Counter(grant.how or "live" for grant in grants)
+            say(f"  {time.monotonic() - began:5.1f} s: {len(grants):,} grants, {dict(ends)}")
 
-    with place() as here, _kept(here, folder):
-        stage = await asyncio.to_thread(Stage, plan, stores, here, folder)
+    async with AsyncExitStack() as stack:
+        is_wired = plan.strikes_database and not stores.mongo_url
+        sky = await stack.enter_async_context(over_postgres(stores.url)) if is_wired else None
+        here = stack.enter_context(place())
+        stack.enter_context(_kept(here, folder))
+        stage = await asyncio.to_thread(Stage, plan, stores, sky, here, folder)
         await asyncio.to_thread(stage.furnish)
         faults = await perform(stage, tell)
         books = stores.books()
+        faults += await asyncio.to_thread(_verified, here, stores)
     clock = ledgers.either(before, stores.clock())
     what_was = history.read(folder, clock, DRIFT_S)
     faults += [*_deadlocks(folder), *checker.check(what_was, books)]
     counters = sometimes.counted(checker.Case(what_was, books))
-    faults += sometimes.missing(counters)
+    faults += sometimes.missing(counters, plan.must(stores))
     if not faults:
         shutil.rmtree(folder)
     return Report(plan, faults, counters, folder)
@@ -293,6 +326,12 @@ def _kept(here: Place, folder: Path) -> Iterator[None]:
             shutil.copy(log, folder)
 
 
+def _verified(here: Place, stores: Stores) -> list[str]:
+    """What the product itself says of its books."""
+    ended = here.run("verify", LEASEHOLD_KEYS=KEYS, **stores.settings)
+    return [] if ended.code == 0 else [f"verify says {ended.out}{ended.err}"]
+
+
 def _deadlocks(folder: Path) -> Iterator[str]:
     """Batches that waited for each other in a circle: one of them is answered 503 with nothing being broken."""
     for log in sorted(folder.glob("*-serve.err")):
@@ -300,24 +339,11 @@ def _deadlocks(folder: Path) -> Iterator[str]:
             yield f"servers: {log.name} tells of {count} calls that ended in a deadlock of the database"
 
 
-def _free_port() -> int:
-    for _ in range(100):
-        port = secrets.choice(PORTS)
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise AssertionError(f"no port between {PORTS.start} and {PORTS.stop} is free")
-
-
 def stores_in(postgres: Postgres, mongo: Mongo | None = None) -> Stores:
     """Databases of their own for one run."""
     name = f"lh_torture_{secrets.token_hex(4)}"
     mongo_url = f"mongodb://127.0.0.1:{mongo.port}/{name}?replicaSet={REPLICA_SET}" if mongo else ""
-    return Stores(postgres.create(name).url, mongo_url)
+    return Stores(postgres.create(name).url, mongo or postgres, mongo_url)
 
 
 def main() -> int:
@@ -328,10 +354,11 @@ def main() -> int:
     words.add_argument("--clients", type=int, default=24)
     words.add_argument("--store", choices=["postgres", "mongo"], default="postgres")
     words.add_argument("--pythonpath", default="", help="where the servers take leasehold from")
+    words.add_argument("--database", dest="strikes_database", action="store_true", help="strike the database, too")
     given = vars(words.parse_args())
     with ExitStack() as stack:
         mongo = stack.enter_context(mongo_parts.running()) if given.pop("store") == "mongo" else None
-        postgres = stack.enter_context(parts.running())
+        postgres = stack.enter_context(parts.alone())
         report = asyncio.run(torture(Plan(**given), stores_in(postgres, mongo)))
     say(report)
     return 1 if report.faults else 0

@@ -11,7 +11,7 @@ from leasehold import logs
 from leasehold.problems import MEDIA_TYPE, Problem
 from tests.parts.house import House
 
-CANARY = "LHCANARY5f3a"
+CANARY = "LHROBIN5f3a"
 JSON = {"Content-Type": "application/json"}
 
 

@@ -1,6 +1,7 @@
 """The server over raw sockets: slow, broken and lying clients, each beside a good one."""
 
 import json
+import resource
 import select
 import socket
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from leasehold.server import bear_many
 from tests.parts.postgres import Postgres, TestDatabase
 from tests.parts.process import PATIENCE_S, Leasehold, place, until
 
@@ -109,19 +111,45 @@ def test_a_client_that_promises_more_than_it_sends_is_hung_up_on(serve: Leasehol
 
 
 def test_many_slow_clients_do_not_keep_a_good_one_waiting(serve: Leasehold) -> None:
+    """They say nothing, trickle their headers, or trickle their bodies; each is hung up on."""
+    beginnings = (
+        b"",
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+        post(serve, "Content-Length: 100000") + b'{"urls": ["',
+    )
+    told = 0
     with ExitStack() as held:
-        slow = {held.enter_context(closing(connect(serve))) for _ in range(200)}
-        for client in slow:
-            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        slow: dict[socket.socket, int] = {}
+        for number in range(500):
+            client = held.enter_context(closing(connect(serve)))
+            slow[client] = number % 3
+            send_what_it_takes(client, beginnings[number % 3])
 
         while slow:
             assert serve.ask("GET", "/v2/sites", serve.token).status_code == 200
-            answered, ready, _ = select.select(slow, slow, [], PATIENCE_S)
+            answered, ready, _ = select.select(list(slow), list(slow), [], PATIENCE_S)
             for client in answered:
-                assert problem(rest(client)) == (408, "/problems/request-timeout")
-            slow -= set(answered)
-            for client in slow & set(ready):
-                client.sendall(b"x")
+                # What was said is lost on who was still sending when the server hung up.
+                if said := rest(client):
+                    assert (slow[client] > 0, problem(said)) == (True, (408, "/problems/request-timeout"))
+                    told += 1
+                del slow[client]
+            for client in set(ready) & set(slow):
+                if slow[client]:
+                    send_what_it_takes(client, b"x")
+    assert told > 0
+
+
+def test_a_server_may_open_as_many_files_as_it_bears_sockets() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, hard), hard))
+    try:
+        bear_many()
+
+        raised = resource.getrlimit(resource.RLIMIT_NOFILE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert raised == (min(16_384, hard), hard)
 
 
 def test_a_slow_upload_that_makes_progress_is_not_cut(serve: Leasehold, client: socket.socket) -> None:

@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,15 @@ def test_each_migration_is_applied_once_when_many_start_at_once(fresh: TestDatab
     assert [migrator.returncode for migrator in migrators] == [0] * 4
     assert sorted(told) == ["\n"] * 3 + [" ".join(shipped()) + "\n"]
     assert [name for name, _ in marks(fresh)] == shipped()
+
+
+def test_who_only_looks_is_not_ended_by_who_migrates(fresh: TestDatabase) -> None:
+    migrate(fresh.url)
+
+    with ThreadPoolExecutor(8) as threads:
+        applied = list(threads.map(lambda _: migrate(fresh.url), range(64)))
+
+    assert applied == [[]] * 64
 
 
 def test_a_killed_migrator_is_followed_by_one_that_completes(fresh: TestDatabase, files: Path) -> None:

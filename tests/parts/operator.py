@@ -1,6 +1,7 @@
 """What browser tests share: an operator's hands on the page, and a server given something to show."""
 
 import json
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def site(server: Leasehold, slug: str, **policy: Any) -> None:
 
 def account(server: Leasehold, slug: str, username: str) -> str:
     site(server, slug)
-    new = {"site": slug, "username": username, "secret": {"password": "x"}}
+    new = {"site": slug, "username": username, "secret": {"password": "LHCANARYx"}}
     made: str = ask(server, "POST", "/v2/accounts", new)["id"]
     return made
 
@@ -111,7 +112,8 @@ def capture(server: Leasehold, slug: str, files: dict[str, bytes], path: str = "
     site(server, slug)
     told = json.dumps({"site": slug, "url": f"https://{slug}.example{path}", **meta}).encode()
     parts: list[tuple[str, tuple[str | None, bytes, str]]] = [("meta", (None, told, "application/json"))]
-    parts += [("file", (name, content, "text/html")) for name, content in files.items()]
+    kinds = {name: guess_type(name)[0] or "text/html" for name in files}
+    parts += [("file", (name, content, kinds[name])) for name, content in files.items()]
     answer = httpx.post(
         f"{server.address}/v2/captures",
         files=parts,

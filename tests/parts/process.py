@@ -4,8 +4,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +14,9 @@ from typing import Any, Self
 
 import httpx
 import psutil
+
+from tests.parts import canaries, nursery
+from tests.parts.nursery import Process
 
 # Generous: it is only used up when something is broken.
 PATIENCE_S = 60.0
@@ -39,7 +40,7 @@ KEYS = "test:" + "A" * 43 + "="
 class Leasehold:
     """One process of ours that is running, or was."""
 
-    def __init__(self, process: subprocess.Popen[bytes], out: Path, err: Path) -> None:
+    def __init__(self, process: Process, out: Path, err: Path) -> None:
         self.process = process
         self._out = out
         self._err = err
@@ -125,15 +126,7 @@ class Place:
         if words[0] == "serve":  # makes no key by itself
             environment = {"LEASEHOLD_KEYS": KEYS, **environment}
         out, err = self.folder / f"{name}.out", self.folder / f"{name}.err"
-        with out.open("wb") as to_out, err.open("wb") as to_err:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "leasehold", *words],
-                cwd=self.folder,
-                env=self._environment(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=to_out,
-                stderr=to_err,
-            )
+        process = nursery.start(list(words), self.folder, self._environment(environment), out, err)
         self._started.append(Leasehold(process, out, err))
         return self._started[-1]
 
@@ -162,6 +155,14 @@ class Place:
     def close(self) -> None:
         """End whatever is still running, and take away every folder that it made."""
         self.clear()
+        try:
+            # What it was given by the test stands beside these.
+            said = [*self.folder.glob("*.out"), *self.folder.glob("*.err")]
+            canaries.check_files(*said, self.data, self.home)
+        finally:
+            self._remove()
+
+    def _remove(self) -> None:
         for folder in {self.home, self.socket_folder} - {self.data / "postgres"}:
             shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(self.folder)
