@@ -11,40 +11,25 @@ import json
 import os
 import platform
 import socket
-import statistics
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench.ground import scratch_postgres, serving, token
 from bench.leases import free_port
+from bench.measured import Report
 from leasehold.client import Leasehold
 
 MEGABYTE = 1024 * 1024
 URL = "https://board.example/thread/1"
 BOUNDARY = "leaseholdbench" * 3
 _SAMPLE_EVERY_S = 0.005
-
-
-@dataclass
-class Report:
-    """What was measured, by name; each a list of rounds."""
-
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-    ratios: dict[str, list[float]] = field(default_factory=dict)
-    memory_growth_mb: list[float] = field(default_factory=list)
-
-    def print(self) -> None:
-        print(f"\n{'throughput as a part of that of cp + fsync':<58} {'median':>7} {'lowest':>7} {'highest':>7}")
-        for name, rounds in self.ratios.items():
-            print(f"{name:<58} {statistics.median(rounds):7.2f} {min(rounds):7.2f} {max(rounds):7.2f}")
-        print(f"{'most memory the server took on meanwhile, MB':<58} {max(self.memory_growth_mb):7.1f}")
+_MEMORY = "most memory the server took on meanwhile: MB"
 
 
 class Bench:
@@ -74,20 +59,17 @@ class Bench:
                 for n in range(rounds):
                     turns = list(variants.items())
                     self._round(dict(turns[n % 3 :] + turns[: n % 3]))
-            self.report.memory_growth_mb.append(most_mb[0] - before_mb)
-        measured = self.report.seconds
-        for name in variants:
-            if name != "cp + fsync":
-                pairs = zip(measured["cp + fsync"], measured[name], strict=True)
-                self.report.ratios[name] = [copied / sent for copied, sent in pairs]
+            self.report.add(_MEMORY, most_mb[0] - before_mb)
+        for name in ("upload by the SDK", "upload by a bare socket"):
+            self.report.ratio(f"MB/s, {name} ÷ cp + fsync", "cp + fsync: s", f"{name}: s")
 
     def _round(self, variants: dict[str, Callable[[], None]]) -> None:
         for name, work in variants.items():
             self._renew()
             began = time.perf_counter()
             work()
-            self.report.seconds.setdefault(name, []).append(time.perf_counter() - began)
-        told = ", ".join(f"{name} {times[-1]:.3f} s" for name, times in self.report.seconds.items())
+            self.report.add(f"{name}: s", time.perf_counter() - began)
+        told = ", ".join(f"{name} {times[-1]:.3f}" for name, times in self.report.values.items())
         print(told, flush=True)
 
     def _renew(self) -> None:
@@ -155,15 +137,17 @@ def _watched(pid: int) -> Iterator[list[float]]:
         watcher.join()
 
 
-def run(json_file: Path | None, rounds: int, megabytes: int) -> None:
+def run(json_file: Path | None, rounds: int, megabytes: int) -> Report:
     with scratch_postgres() as (url, _), tempfile.TemporaryDirectory(prefix="leasehold-bench-") as made:
         folder, port, bearer = Path(made), free_port(), asyncio.run(token(url))
         with serving(url, port, "--data", str(folder / "data")) as pid:
             bench = Bench(folder, port, pid, bearer, megabytes)
             bench.run(rounds)
     bench.report.print()
+    print(f"most memory the server took on meanwhile: {bench.report.values[_MEMORY][0]:.1f} MB")
     if json_file:
         json_file.write_text(json.dumps(_document(bench.report, rounds, megabytes), indent=2) + "\n")
+    return bench.report
 
 
 def _document(report: Report, rounds: int, megabytes: int) -> dict[str, Any]:
@@ -173,9 +157,7 @@ def _document(report: Report, rounds: int, megabytes: int) -> dict[str, Any]:
         "megabytes": megabytes,
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "seconds": report.seconds,
-        "ratios": report.ratios,
-        "memory_growth_mb": max(report.memory_growth_mb),
+        **report.document(),
     }
 
 

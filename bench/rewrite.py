@@ -6,39 +6,24 @@ import json
 import platform
 import random
 import statistics
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import psycopg
 
+from bench import aims
+from bench.ground import scratch_postgres
+from bench.measured import Report
 from leasehold import logs
 from leasehold.app import build, edged
 from leasehold.auth import Role, Tokens, role_wish
-from leasehold.embedded import Embedded
 from leasehold.ids import uuid7
-from leasehold.migrate import migrate
 from leasehold.settings import Settings
 from leasehold.vault import Keyring
 
 URLS = 10_000
 SIZES = (10, 10_000)
-
-
-@contextmanager
-def scratch_postgres() -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        embedded = Embedded(Path(folder))
-        url = embedded.start()
-        try:
-            migrate(url)
-            yield url
-        finally:
-            embedded.stop()
 
 
 def fill(url: str, organisation: str, sites: int) -> None:
@@ -101,24 +86,31 @@ async def measure(url: str, rounds: int, seed: int) -> dict[int, list[float]]:
     return seconds
 
 
+def run(json_file: Path | None, rounds: int, seed: int = 1) -> Report:
+    logs.configure("warning", "console")
+    with scratch_postgres() as (url, _):
+        seconds = asyncio.run(measure(url, rounds, seed))
+    report = Report()
+    for size, times in seconds.items():
+        report.values[f"{URLS:,} URLs, {size:,} sites: ms"] = [1000 * took for took in times]
+    large, small = reversed(report.values)
+    report.ratio(f"rewriting {URLS:,} URLs: {SIZES[1]:,} sites ÷ {SIZES[0]:,}", large, small, aims.REWRITE_OF_MANY)
+    for name, times in report.values.items():
+        print(f"{name} {statistics.median(times):.0f} ({min(times):.0f} … {max(times):.0f})")
+    report.print()
+    print(f"{rounds} rounds, seed {seed}, {platform.machine()}")
+    if json_file:
+        json_file.write_text(json.dumps({"seed": seed, **report.document()}, indent=2))
+    return report
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    logs.configure("warning", "console")
-    with scratch_postgres() as url:
-        seconds = asyncio.run(measure(url, options.rounds, options.seed))
-    medians = {size: statistics.median(times) for size, times in seconds.items()}
-    for size, times in seconds.items():
-        print(
-            f"{size:>6} sites: median {medians[size] * 1000:.0f} ms ({min(times) * 1000:.0f}…{max(times) * 1000:.0f})"
-        )
-    ratio = medians[SIZES[1]] / medians[SIZES[0]]
-    print(f"ratio {ratio:.2f} ({URLS} URLs, {options.rounds} rounds, seed {options.seed}, {platform.machine()})")
-    if options.json:
-        options.json.write_text(json.dumps({"ratio": ratio, "medians_s": medians, "seed": options.seed}))
+    run(options.json, options.rounds, options.seed)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,11 @@ from typing import Any
 
 import orjson
 
+from bench import aims
+from bench.measured import NOTHING, Report
 from leasehold.sessions import (
     Base,
+    Canonical,
     Envelope,
     Health,
     History,
@@ -101,7 +104,9 @@ class Case:
         login = Envelope("01", NOW * 1000, Source.CONTEXT, Health.OK, "lease-1")
         history = receive(History(), parse_state(self.first), login, Start.FRESH, KEY).history
         self.stored = encode(history)
-        self.given = orjson.dumps(hand_out(history, NOW + 5).state)
+        given = orjson.dumps(hand_out(history, NOW + 5).state)
+        # What a context holds is kept as it was read, for its next upload.
+        self.held = orjson.dumps(read_state(parse_state(given), Rules(), NOW).entries)
 
     def known(self) -> bytes:
         """The usual upload: it names the version that is stored."""
@@ -114,7 +119,7 @@ class Case:
 
     def previous(self) -> bytes:
         """An upload whose base is the state its lease sent before."""
-        return self._receive(decode(self.stored), read_state(parse_state(self.given), Rules(), NOW))
+        return self._receive(decode(self.stored), Canonical(orjson.loads(self.held)))
 
     def unknown(self) -> bytes:
         return self._receive(decode(self.stored), Start.UNKNOWN)
@@ -139,7 +144,7 @@ def clock(work: Callable[[], object], times: int = 5) -> float:
     return (time.process_time() - started) / times * 1000
 
 
-def run(json_file: Path | None, rounds: int = 15) -> None:
+def run(json_file: Path | None, rounds: int = 15) -> Report:
     case = Case()
     variants: dict[str, Callable[[], bytes]] = {
         "plain": case.plain,
@@ -151,26 +156,24 @@ def run(json_file: Path | None, rounds: int = 15) -> None:
     }
     for work in variants.values():
         work()
-    found: dict[str, list[float]] = {name: [] for name in variants}
+    report = Report()
     for _ in range(rounds):
         for name, work in variants.items():  # interleaved: a slow moment of the machine hits all
-            found[name].append(clock(work))
+            report.add(f"{name}: ms", clock(work))
     machine = {"cpus": os.cpu_count(), "load": os.getloadavg()[0], "python": platform.python_version()}
     print(f"{machine['cpus']} CPUs, load {machine['load']:.1f}, Python {machine['python']}, {rounds} rounds")
     print(f"{COOKIES} cookies, {KEYS} localStorage keys in {ORIGINS} origins; sealing not included")
     print(f"sent {len(case.second):,} bytes, stored {len(case.stored):,} bytes, plain {len(case.plain()):,} bytes\n")
-    for name, times in found.items():
-        print(f"{name:<28} {statistics.median(times):7.2f} ms ({min(times):.2f} … {max(times):.2f})")
-    ratios = {
-        f"{name} ÷ plain": [mine / plain for mine, plain in zip(times, found["plain"], strict=True)]
-        for name, times in found.items()
-        if name != "plain"
-    }
-    print(f"\n{'ratio':<36} {'median':>8} {'lowest':>8} {'highest':>8}")
-    for name, rates in ratios.items():
-        print(f"{name:<36} {statistics.median(rates):8.2f} {min(rates):8.2f} {max(rates):8.2f}")
+    for name, times in report.values.items():
+        print(f"{name:<28} {statistics.median(times):7.2f} ({min(times):.2f} … {max(times):.2f})")
+    for name in variants:
+        if name != "plain":
+            aim = aims.MERGE_TO_PLAIN if name.startswith("merge") else NOTHING
+            report.ratio(f"{name} ÷ plain", f"{name}: ms", "plain: ms", aim)
+    report.print()
     if json_file:
-        json_file.write_text(json.dumps({"machine": machine, "milliseconds": found, "ratios": ratios}, indent=2))
+        json_file.write_text(json.dumps({"machine": machine, **report.document()}, indent=2))
+    return report
 
 
 def main() -> None:
