@@ -1,5 +1,70 @@
 -- The whole schema, for readers; made from the migrations by `make generated`.
 
+CREATE SCHEMA faces;
+
+CREATE FUNCTION faces.near(org uuid, wanted bytea, own uuid, probe real[], many integer, exact_up_to integer) RETURNS TABLE(record uuid, distance double precision)
+    LANGUAGE plpgsql
+    AS $_$
+DECLARE
+    home text := faces.pgvector();
+    shape integer;
+    sign text;
+    is_few boolean;
+BEGIN
+    SELECT m.dimension, CASE m.metric WHEN 'cosine' THEN '<=>' ELSE '<->' END INTO shape, sign
+      FROM faces.model m WHERE m.organisation = org AND m.digest = wanted;
+    IF shape IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT count(*) <= exact_up_to INTO is_few
+      FROM (SELECT FROM faces.face f WHERE f.organisation = org AND f.model = wanted LIMIT exact_up_to + 1) AS first_ones;
+    -- Others' vectors are in the same index, and it goes on until enough of ours are found.
+    PERFORM set_config('hnsw.ef_search', '100', true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
+    -- What is sorted was all looked at, which is what an index is there to avoid.
+    PERFORM set_config('enable_sort', CASE WHEN is_few THEN 'on' ELSE 'off' END, true);
+    -- Without the number of dimensions the expression is not the index's: every row is looked at.
+    RETURN QUERY EXECUTE format(
+        'SELECT f.record, (f.vector::%1$I.halfvec%2$s OPERATOR(%1$I.%3$s) $1::%1$I.halfvec%2$s)::float8'
+        '  FROM faces.face f WHERE f.organisation = $2 AND f.model = %4$L::bytea AND f.record <> $3'
+        ' ORDER BY f.vector::%1$I.halfvec%2$s OPERATOR(%1$I.%3$s) $1::%1$I.halfvec%2$s LIMIT $4',
+        home, CASE WHEN is_few THEN '' ELSE format('(%s)', shape) END, sign, wanted)
+        USING probe, org, own, many;
+    PERFORM set_config('enable_sort', 'on', true);
+END
+$_$;
+
+CREATE FUNCTION faces.pgvector() RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'
+$$;
+
+CREATE FUNCTION faces.prepare(wanted bytea, dimension integer, metric text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    index_name text := 'face_near_' || encode(substring(wanted FOR 12), 'hex');
+    home text;
+BEGIN
+    IF length(wanted) <> 32 OR dimension NOT BETWEEN 1 AND 4000 OR metric NOT IN ('cosine', 'l2') THEN
+        RAISE EXCEPTION 'no such model can be prepared' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF to_regclass('faces.' || index_name) IS NOT NULL THEN
+        RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtextextended('leasehold.faces', 0));
+    IF faces.pgvector() IS NULL THEN
+        CREATE EXTENSION vector SCHEMA public;
+    END IF;
+    home := faces.pgvector();
+    EXECUTE format(
+        'CREATE INDEX IF NOT EXISTS %I ON faces.face USING hnsw ((vector::%I.halfvec(%s)) %I.%I) WHERE model = %L::bytea',
+        index_name, home, dimension, home, CASE metric WHEN 'cosine' THEN 'halfvec_cosine_ops' ELSE 'halfvec_l2_ops' END,
+        wanted);
+END
+$$;
+
 CREATE TABLE public.audit_event (
     id uuid NOT NULL,
     organisation uuid NOT NULL,
@@ -58,6 +123,27 @@ CREATE FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting
            (SELECT count(organisation)::int FROM step);
 $$;
 
+CREATE FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) RETURNS record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    SELECT greatest(0, floor(burst - left_s / apart_s))::int, greatest(0, left_s - (burst - 1) * apart_s)
+      FROM (SELECT greatest(0, extract(epoch FROM coalesce(max(next_at), clock_timestamp()) - clock_timestamp()))::float8
+                   AS left_s
+              FROM platform_rate
+             WHERE platform = slug) AS rate;
+$$;
+
+CREATE FUNCTION public.platform_rate_take(slug text, apart_s double precision, many integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    INSERT INTO platform_rate AS r (platform, next_at)
+    VALUES (slug, clock_timestamp() + many * apart_s * interval '1 second')
+        ON CONFLICT (platform) DO UPDATE
+       SET next_at = greatest(r.next_at, clock_timestamp()) + many * apart_s * interval '1 second';
+$$;
+
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -65,6 +151,68 @@ BEGIN
     RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
 END
 $$;
+
+CREATE TABLE faces.face (
+    organisation uuid NOT NULL,
+    record uuid NOT NULL,
+    model bytea NOT NULL,
+    image bytea NOT NULL,
+    source text NOT NULL,
+    dimension integer NOT NULL,
+    vector real[] NOT NULL,
+    quality real NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT face_check CHECK ((cardinality(vector) = dimension)),
+    CONSTRAINT face_image_check CHECK ((length(image) = 32))
+)
+WITH (toast_tuple_target='4080');
+
+ALTER TABLE ONLY faces.face FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE faces.image (
+    organisation uuid NOT NULL,
+    record uuid NOT NULL,
+    digest bytea NOT NULL,
+    source text NOT NULL,
+    content_type text NOT NULL,
+    content bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT image_digest_check CHECK ((length(digest) = 32))
+);
+
+ALTER TABLE ONLY faces.image FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE faces.look (
+    organisation uuid NOT NULL,
+    record uuid NOT NULL,
+    source text NOT NULL,
+    setup bytea NOT NULL,
+    holder uuid,
+    held_until timestamp with time zone,
+    looked_at timestamp with time zone,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT look_check CHECK (((holder IS NULL) = (held_until IS NULL))),
+    CONSTRAINT look_setup_check CHECK ((length(setup) = 32))
+);
+
+ALTER TABLE ONLY faces.look FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE faces.model (
+    organisation uuid NOT NULL,
+    digest bytea NOT NULL,
+    name text NOT NULL,
+    dimension integer NOT NULL,
+    metric text NOT NULL,
+    calibration jsonb NOT NULL,
+    since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT model_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT model_dimension_check CHECK (((dimension >= 1) AND (dimension <= 4000))),
+    CONSTRAINT model_metric_check CHECK ((metric = ANY (ARRAY['cosine'::text, 'l2'::text])))
+);
+
+ALTER TABLE ONLY faces.model FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.account (
     id uuid NOT NULL,
@@ -205,6 +353,50 @@ CREATE TABLE public.account_secret (
 
 ALTER TABLE ONLY public.account_secret FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.alert (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    kind text NOT NULL,
+    platform text,
+    reason text,
+    count integer NOT NULL,
+    job_ids text[] NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT alert_count_check CHECK ((count >= 1))
+);
+
+ALTER TABLE ONLY public.alert FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.alert_message (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    kind text NOT NULL,
+    platform text,
+    reason text,
+    count integer NOT NULL,
+    job_ids text[] NOT NULL,
+    at timestamp with time zone NOT NULL,
+    made_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    sent_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.alert_message FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.artifact (
+    name text NOT NULL,
+    schema text NOT NULL,
+    version integer NOT NULL,
+    path text NOT NULL,
+    edition bigint NOT NULL,
+    published_at timestamp with time zone NOT NULL,
+    bytes bigint NOT NULL,
+    etag text NOT NULL
+);
+
+ALTER TABLE ONLY public.artifact FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.audit_seal (
     organisation uuid NOT NULL,
     seq bigint NOT NULL,
@@ -343,10 +535,90 @@ CREATE TABLE public.dead_letter (
     reason text NOT NULL,
     detail text,
     payload jsonb NOT NULL,
-    replayed_at timestamp with time zone
+    replayed_at timestamp with time zone,
+    replay uuid
 );
 
 ALTER TABLE ONLY public.dead_letter FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.document_seen (
+    task uuid NOT NULL,
+    organisation uuid NOT NULL,
+    identity bytea NOT NULL,
+    CONSTRAINT document_seen_identity_check CHECK ((length(identity) = 16))
+);
+
+ALTER TABLE ONLY public.document_seen FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.edge (
+    organisation uuid NOT NULL,
+    a bigint NOT NULL,
+    b bigint NOT NULL,
+    epoch integer NOT NULL,
+    bits real NOT NULL,
+    step text NOT NULL,
+    teaches real,
+    CONSTRAINT edge_check CHECK ((a < b))
+);
+
+ALTER TABLE ONLY public.edge FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.edge_part (
+    organisation uuid NOT NULL,
+    a bigint NOT NULL,
+    b bigint NOT NULL,
+    field text NOT NULL,
+    bits real NOT NULL,
+    part text NOT NULL,
+    CONSTRAINT edge_part_check CHECK ((a < b))
+);
+
+ALTER TABLE ONLY public.edge_part FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.entity (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    key text,
+    aliases text[] DEFAULT '{}'::text[] NOT NULL,
+    external_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
+    urls jsonb DEFAULT '{}'::jsonb NOT NULL,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    times_seen bigint DEFAULT 0 NOT NULL,
+    first_seen_run uuid,
+    last_seen_run uuid,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    founder bigint,
+    size integer DEFAULT 0 NOT NULL,
+    merged_into uuid
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.entity FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.entity_change (
+    organisation uuid NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    entity uuid NOT NULL,
+    change text NOT NULL,
+    actor text NOT NULL,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT entity_change_change_check CHECK ((change = ANY (ARRAY['created'::text, 'updated'::text, 'merged'::text, 'split'::text, 'moved'::text, 'erased'::text, 'removed'::text])))
+);
+
+ALTER TABLE ONLY public.entity_change FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.entity_change ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.entity_change_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE public.external_file (
     capture uuid NOT NULL,
@@ -362,6 +634,28 @@ CREATE TABLE public.external_file (
 );
 
 ALTER TABLE ONLY public.external_file FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.graph_count (
+    organisation uuid NOT NULL,
+    source text NOT NULL,
+    name text NOT NULL,
+    count bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.graph_count FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.graph_writer (
+    organisation uuid NOT NULL,
+    holder uuid,
+    fence bigint DEFAULT 0 NOT NULL,
+    until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    generation bigint DEFAULT 0 NOT NULL,
+    changes bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.graph_writer FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.idempotency_key (
     organisation uuid NOT NULL,
@@ -392,6 +686,7 @@ CREATE TABLE public.job (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     deadline_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
+    has_leases boolean DEFAULT false NOT NULL,
     CONSTRAINT job_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text])))),
     CONSTRAINT job_id_check CHECK (((length(id) >= 1) AND (length(id) <= 200))),
     CONSTRAINT job_platforms_check CHECK ((cardinality(platforms) >= 1)),
@@ -454,6 +749,58 @@ CREATE TABLE public.legacy_run (
 
 ALTER TABLE ONLY public.legacy_run FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.link_decision (
+    organisation uuid NOT NULL,
+    a bigint NOT NULL,
+    b bigint NOT NULL,
+    decision text NOT NULL,
+    actor text NOT NULL,
+    reason text,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT link_decision_check CHECK ((a < b)),
+    CONSTRAINT link_decision_decision_check CHECK ((decision = ANY (ARRAY['same'::text, 'different'::text, 'unsure'::text])))
+);
+
+ALTER TABLE ONLY public.link_decision FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.link_epoch (
+    organisation uuid NOT NULL,
+    kind text NOT NULL,
+    number integer NOT NULL,
+    version text NOT NULL,
+    origin text NOT NULL,
+    state text NOT NULL,
+    parameters jsonb NOT NULL,
+    records bigint DEFAULT 0 NOT NULL,
+    difference jsonb,
+    reached bigint,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    current_at timestamp with time zone,
+    CONSTRAINT link_epoch_origin_check CHECK ((origin = ANY (ARRAY['configured'::text, 'learned'::text]))),
+    CONSTRAINT link_epoch_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'moving'::text, 'current'::text, 'past'::text, 'dropped'::text])))
+);
+
+ALTER TABLE ONLY public.link_epoch FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.link_key (
+    organisation uuid NOT NULL,
+    key bigint NOT NULL,
+    node bigint NOT NULL,
+    epoch integer NOT NULL
+);
+
+ALTER TABLE ONLY public.link_key FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.live_ticket (
+    digest bytea NOT NULL,
+    organisation uuid NOT NULL,
+    token uuid,
+    ends_at timestamp with time zone NOT NULL,
+    CONSTRAINT live_ticket_digest_check CHECK ((length(digest) = 32))
+);
+
+ALTER TABLE ONLY public.live_ticket FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.mount (
     id uuid NOT NULL,
     organisation uuid NOT NULL,
@@ -501,6 +848,30 @@ CREATE TABLE public.organisation (
 
 ALTER TABLE ONLY public.organisation FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.organisation_setting (
+    organisation uuid NOT NULL,
+    budget_cap_micros bigint DEFAULT 25000000 NOT NULL,
+    soft_warning_percent smallint DEFAULT 80 NOT NULL,
+    max_concurrent_runs smallint DEFAULT 3 NOT NULL,
+    CONSTRAINT organisation_setting_budget_cap_micros_check CHECK ((budget_cap_micros >= 0)),
+    CONSTRAINT organisation_setting_max_concurrent_runs_check CHECK (((max_concurrent_runs >= 1) AND (max_concurrent_runs <= 1000))),
+    CONSTRAINT organisation_setting_soft_warning_percent_check CHECK (((soft_warning_percent >= 1) AND (soft_warning_percent <= 100)))
+);
+
+ALTER TABLE ONLY public.organisation_setting FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.platform_breaker (
+    organisation uuid NOT NULL,
+    platform text NOT NULL,
+    opened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    reason text NOT NULL,
+    probes integer DEFAULT 0 NOT NULL,
+    probe uuid,
+    probe_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.platform_breaker FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.platform_pause (
     organisation uuid NOT NULL,
     platform text NOT NULL,
@@ -511,6 +882,37 @@ CREATE TABLE public.platform_pause (
 
 ALTER TABLE ONLY public.platform_pause FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.platform_phase (
+    organisation uuid NOT NULL,
+    platform text NOT NULL,
+    phase text NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    by_name text NOT NULL,
+    reason text,
+    CONSTRAINT platform_phase_phase_check CHECK ((phase = ANY (ARRAY['observe'::text, 'dual'::text, 'primary'::text, 'stream'::text])))
+);
+
+ALTER TABLE ONLY public.platform_phase FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.platform_rate (
+    platform text NOT NULL,
+    next_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.platform_rate FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.platform_tally (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    platform text NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    succeeded integer NOT NULL,
+    failed integer NOT NULL
+);
+
+ALTER TABLE ONLY public.platform_tally FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.pool (
     single boolean DEFAULT true NOT NULL,
     store text NOT NULL,
@@ -519,6 +921,21 @@ CREATE TABLE public.pool (
     CONSTRAINT pool_single_check CHECK (single),
     CONSTRAINT pool_store_check CHECK ((store = ANY (ARRAY['postgres'::text, 'mongo'::text])))
 );
+
+CREATE TABLE public.publication (
+    single boolean DEFAULT true NOT NULL,
+    due_at timestamp with time zone DEFAULT (clock_timestamp() + '00:00:05'::interval) NOT NULL,
+    holder uuid,
+    until timestamp with time zone,
+    edition bigint DEFAULT 0 NOT NULL,
+    last_error text,
+    last_error_at timestamp with time zone,
+    CONSTRAINT publication_check CHECK (((holder IS NULL) = (until IS NULL))),
+    CONSTRAINT publication_check1 CHECK (((last_error IS NULL) = (last_error_at IS NULL))),
+    CONSTRAINT publication_single_check CHECK (single)
+);
+
+ALTER TABLE ONLY public.publication FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.readiness (
     single boolean DEFAULT true NOT NULL,
@@ -540,7 +957,10 @@ CREATE TABLE public.receipt (
     chunk jsonb,
     received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     written_at timestamp with time zone,
-    CONSTRAINT receipt_check CHECK (((chunk IS NULL) = (written_at IS NOT NULL))),
+    streamed_at timestamp with time zone,
+    shadow_due boolean DEFAULT false NOT NULL,
+    platform text NOT NULL,
+    CONSTRAINT receipt_chunk_stays CHECK (((chunk IS NULL) = ((written_at IS NOT NULL) AND (NOT shadow_due)))),
     CONSTRAINT receipt_key_check CHECK ((length(key) = 16)),
     CONSTRAINT receipt_sha256_check CHECK ((length(sha256) = 32))
 );
@@ -556,6 +976,55 @@ ALTER TABLE public.receipt ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
+CREATE TABLE public.record_batch (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    source text,
+    items integer NOT NULL,
+    left_over integer NOT NULL,
+    outcomes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    done_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.record_batch FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.record_dead_letter (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    source text,
+    source_id text,
+    batch uuid NOT NULL,
+    reason text NOT NULL,
+    content text NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY public.record_dead_letter FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.record_queue (
+    organisation uuid NOT NULL,
+    seq bigint NOT NULL,
+    batch uuid NOT NULL,
+    priority integer NOT NULL,
+    run uuid,
+    items integer NOT NULL,
+    bytes integer NOT NULL,
+    content bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY public.record_queue FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.record_queue ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.record_queue_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.registry_version (
     organisation uuid NOT NULL,
     version bigint NOT NULL
@@ -563,16 +1032,152 @@ CREATE TABLE public.registry_version (
 
 ALTER TABLE ONLY public.registry_version FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.replay (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    by_name text NOT NULL,
+    rate_per_second double precision NOT NULL,
+    matched integer NOT NULL,
+    left_over integer NOT NULL,
+    replayed integer DEFAULT 0 NOT NULL,
+    skipped jsonb DEFAULT '[]'::jsonb NOT NULL,
+    ended_at timestamp with time zone,
+    stopped_at timestamp with time zone,
+    CONSTRAINT replay_rate_per_second_check CHECK ((rate_per_second >= (0)::double precision))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.replay FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.result (
     task uuid NOT NULL,
     organisation uuid NOT NULL,
     key bytea NOT NULL,
     number bigint NOT NULL,
     place integer NOT NULL,
-    document jsonb NOT NULL
+    document jsonb NOT NULL,
+    space text DEFAULT 'main'::text NOT NULL,
+    CONSTRAINT result_space_check CHECK ((space = ANY (ARRAY['main'::text, 'shadow'::text])))
 );
 
 ALTER TABLE ONLY public.result FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.run (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    name text NOT NULL,
+    collector text NOT NULL,
+    platform text NOT NULL,
+    categories text[] NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    sub_status text,
+    pause_reason text,
+    pause_detail text,
+    estimate jsonb NOT NULL,
+    estimated_cost_micros bigint NOT NULL,
+    budget_cap_micros bigint NOT NULL,
+    has_own_cap boolean DEFAULT false NOT NULL,
+    soft_warning_percent smallint NOT NULL,
+    warned_cap_micros bigint,
+    spent_micros bigint DEFAULT 0 NOT NULL,
+    reserved_micros bigint DEFAULT 0 NOT NULL,
+    total_items bigint NOT NULL,
+    processed_items bigint DEFAULT 0 NOT NULL,
+    failed_items bigint DEFAULT 0 NOT NULL,
+    skipped_items bigint DEFAULT 0 NOT NULL,
+    place jsonb DEFAULT '{}'::jsonb NOT NULL,
+    checkpoint_at timestamp with time zone,
+    recent_items integer DEFAULT 0 NOT NULL,
+    recent_failed integer DEFAULT 0 NOT NULL,
+    warnings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    last_seq bigint DEFAULT 0 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    wanted_at timestamp with time zone,
+    started_at timestamp with time zone,
+    paused_at timestamp with time zone,
+    completed_at timestamp with time zone,
+    resume_at timestamp with time zone,
+    driver uuid,
+    driver_fence bigint DEFAULT 0 NOT NULL,
+    driver_until timestamp with time zone,
+    dropped_categories text[] DEFAULT '{}'::text[] NOT NULL,
+    max_in_flight integer DEFAULT 200 NOT NULL,
+    CONSTRAINT run_categories_check CHECK ((cardinality(categories) >= 1)),
+    CONSTRAINT run_check CHECK (((status = 'paused'::text) = (pause_reason IS NOT NULL))),
+    CONSTRAINT run_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),
+    CONSTRAINT run_max_in_flight_check CHECK (((max_in_flight >= 1) AND (max_in_flight <= 1000))),
+    CONSTRAINT run_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT run_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['operator'::text, 'budget'::text, 'provider_down'::text, 'failures'::text]))),
+    CONSTRAINT run_reserved_micros_check CHECK ((reserved_micros >= 0)),
+    CONSTRAINT run_spent_micros_check CHECK ((spent_micros >= 0)),
+    CONSTRAINT run_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+    CONSTRAINT run_sub_status_check CHECK ((sub_status = ANY (ARRAY['waiting'::text, 'pausing'::text, 'cancelling'::text]))),
+    CONSTRAINT run_within_its_cap CHECK (((spent_micros + reserved_micros) <= budget_cap_micros))
+)
+WITH (fillfactor='60');
+
+ALTER TABLE ONLY public.run FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.run_event (
+    organisation uuid NOT NULL,
+    run uuid NOT NULL,
+    seq bigint NOT NULL,
+    type text NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE ONLY public.run_event FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.run_item (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    run uuid NOT NULL,
+    category text NOT NULL,
+    item_type text NOT NULL,
+    external_id text NOT NULL,
+    status text DEFAULT 'processing'::text NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    error_code text,
+    error_message text,
+    reserved_micros bigint DEFAULT 0 NOT NULL,
+    cost_micros bigint DEFAULT 0 NOT NULL,
+    job text NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT run_item_cost_micros_check CHECK ((cost_micros >= 0)),
+    CONSTRAINT run_item_reserved_micros_check CHECK ((reserved_micros >= 0)),
+    CONSTRAINT run_item_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'skipped'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.run_item FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.run_ledger (
+    organisation uuid NOT NULL,
+    run uuid NOT NULL,
+    number bigint NOT NULL,
+    item uuid,
+    kind text NOT NULL,
+    purpose text NOT NULL,
+    reserved_micros bigint NOT NULL,
+    spent_micros bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT run_ledger_kind_check CHECK ((kind = ANY (ARRAY['reserve'::text, 'settle'::text, 'return'::text]))),
+    CONSTRAINT run_ledger_purpose_check CHECK ((purpose = ANY (ARRAY['item'::text, 'listing'::text])))
+);
+
+ALTER TABLE ONLY public.run_ledger FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.run_ledger ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.run_ledger_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE public.schema_mark (
     name text NOT NULL,
@@ -605,6 +1210,7 @@ CREATE TABLE public.seed (
     back_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    visits integer DEFAULT 0 NOT NULL,
     CONSTRAINT seed_check CHECK (((interval_seconds >= min_interval_seconds) AND (interval_seconds <= max_interval_seconds))),
     CONSTRAINT seed_check1 CHECK (((lease IS NULL) = (back_at IS NULL))),
     CONSTRAINT seed_min_interval_seconds_check CHECK ((min_interval_seconds > 0)),
@@ -653,6 +1259,23 @@ CREATE VIEW public.seed_now WITH (security_invoker='true') AS
     s.fence
    FROM (public.seed s
      LEFT JOIN public.lease l ON (((l.id = s.lease) AND (l.expires_at > clock_timestamp()))));
+
+CREATE TABLE public.seed_visit (
+    organisation uuid NOT NULL,
+    seed uuid NOT NULL,
+    number integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    outcome text NOT NULL,
+    found integer,
+    previous_interval_seconds integer NOT NULL,
+    interval_seconds integer NOT NULL,
+    next_due_at timestamp with time zone NOT NULL,
+    owner text NOT NULL,
+    reason text
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
+
+ALTER TABLE ONLY public.seed_visit FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.session_base (
     lease uuid NOT NULL,
@@ -719,6 +1342,111 @@ CREATE TABLE public.site (
 
 ALTER TABLE ONLY public.site FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.source (
+    organisation uuid NOT NULL,
+    name text NOT NULL,
+    status text DEFAULT 'idle'::text NOT NULL,
+    waiting_for text,
+    place jsonb,
+    watermark timestamp with time zone,
+    seen bigint DEFAULT 0 NOT NULL,
+    pages bigint DEFAULT 0 NOT NULL,
+    handed bigint DEFAULT 0 NOT NULL,
+    gone bigint DEFAULT 0 NOT NULL,
+    errors bigint DEFAULT 0 NOT NULL,
+    expected bigint,
+    per_second real DEFAULT 0 NOT NULL,
+    measured_at timestamp with time zone,
+    measured_seen bigint DEFAULT 0 NOT NULL,
+    rate_now real,
+    started_at timestamp with time zone,
+    last_sweep jsonb,
+    last_error text,
+    driver uuid,
+    driver_fence bigint DEFAULT 0 NOT NULL,
+    driver_until timestamp with time zone,
+    CONSTRAINT source_check CHECK (((status <> 'sweeping'::text) OR (place IS NOT NULL))),
+    CONSTRAINT source_check1 CHECK (((waiting_for IS NULL) OR (status = 'sweeping'::text))),
+    CONSTRAINT source_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT source_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'sweeping'::text, 'paused'::text, 'failed'::text]))),
+    CONSTRAINT source_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['rate'::text, 'retry'::text, 'queue'::text])))
+)
+WITH (fillfactor='60');
+
+ALTER TABLE ONLY public.source FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.source_dead_letter (
+    id uuid NOT NULL,
+    organisation uuid NOT NULL,
+    source text NOT NULL,
+    source_id text,
+    reason text NOT NULL,
+    payload text NOT NULL,
+    digest bytea NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY public.source_dead_letter FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.source_record (
+    organisation uuid NOT NULL,
+    node bigint NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    source text NOT NULL,
+    source_id text NOT NULL,
+    name text NOT NULL,
+    content bytea NOT NULL,
+    digest bytea NOT NULL,
+    entity uuid NOT NULL,
+    step text NOT NULL,
+    evidence text,
+    linked_with bigint,
+    state text DEFAULT 'live'::text NOT NULL,
+    times_seen bigint DEFAULT 1 NOT NULL,
+    first_seen_run uuid,
+    last_seen_run uuid,
+    looked_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT source_record_state_check CHECK ((state = ANY (ARRAY['live'::text, 'deleted'::text, 'merged'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.source_record FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.source_sighting (
+    organisation uuid NOT NULL,
+    source text NOT NULL,
+    source_id text NOT NULL,
+    state text DEFAULT 'live'::text NOT NULL,
+    merged_into text,
+    digest bytea NOT NULL,
+    sweep uuid NOT NULL,
+    pass integer NOT NULL,
+    CONSTRAINT source_sighting_check CHECK (((merged_into IS NULL) OR (state = 'merged'::text))),
+    CONSTRAINT source_sighting_state_check CHECK ((state = ANY (ARRAY['live'::text, 'deleted'::text, 'merged'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.source_sighting FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.suppression (
+    organisation uuid NOT NULL,
+    mark bytea NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY public.suppression FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE public.suppression_key (
+    organisation uuid NOT NULL,
+    key_id text NOT NULL,
+    sealed bytea NOT NULL
+);
+
+ALTER TABLE ONLY public.suppression_key FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.task (
     id uuid NOT NULL,
     organisation uuid NOT NULL,
@@ -746,9 +1474,15 @@ CREATE TABLE public.task (
     begun_at timestamp with time zone,
     ended_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    published_at timestamp with time zone,
+    queue_until timestamp with time zone,
+    replay uuid,
+    snoozes integer DEFAULT 0 NOT NULL,
+    cost_micros bigint DEFAULT 0 NOT NULL,
+    canary boolean DEFAULT false NOT NULL,
     CONSTRAINT task_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text])))),
-    CONSTRAINT task_check1 CHECK (((lease IS NULL) OR (status = ANY (ARRAY['dispatched'::text, 'processing'::text])))),
     CONSTRAINT task_final_status_check CHECK ((final_status = ANY (ARRAY['success'::text, 'skipped'::text]))),
+    CONSTRAINT task_lease_while CHECK (((lease IS NULL) OR (status = ANY (ARRAY['dispatched'::text, 'processing'::text, 'cancelled'::text])))),
     CONSTRAINT task_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text])))
 )
 WITH (fillfactor='70');
@@ -799,6 +1533,18 @@ CREATE UNLOGGED TABLE public.waiter (
 
 ALTER TABLE ONLY public.waiter FORCE ROW LEVEL SECURITY;
 
+ALTER TABLE ONLY faces.face
+    ADD CONSTRAINT face_pkey PRIMARY KEY (organisation, record, model, image);
+
+ALTER TABLE ONLY faces.image
+    ADD CONSTRAINT image_pkey PRIMARY KEY (organisation, record, digest);
+
+ALTER TABLE ONLY faces.look
+    ADD CONSTRAINT look_pkey PRIMARY KEY (organisation, record);
+
+ALTER TABLE ONLY faces.model
+    ADD CONSTRAINT model_pkey PRIMARY KEY (organisation, digest);
+
 ALTER TABLE ONLY public.account
     ADD CONSTRAINT account_name UNIQUE (organisation, site, username);
 
@@ -807,6 +1553,15 @@ ALTER TABLE ONLY public.account
 
 ALTER TABLE ONLY public.account_secret
     ADD CONSTRAINT account_secret_pkey PRIMARY KEY (account);
+
+ALTER TABLE ONLY public.alert_message
+    ADD CONSTRAINT alert_message_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.alert
+    ADD CONSTRAINT alert_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.artifact
+    ADD CONSTRAINT artifact_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.audit_event
     ADD CONSTRAINT audit_event_pkey PRIMARY KEY (id);
@@ -829,8 +1584,32 @@ ALTER TABLE ONLY public.clock_jump
 ALTER TABLE ONLY public.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.document_seen
+    ADD CONSTRAINT document_seen_pkey PRIMARY KEY (task, identity);
+
+ALTER TABLE ONLY public.edge_part
+    ADD CONSTRAINT edge_part_pkey PRIMARY KEY (organisation, a, b, field);
+
+ALTER TABLE ONLY public.edge
+    ADD CONSTRAINT edge_pkey PRIMARY KEY (organisation, a, b, epoch);
+
+ALTER TABLE ONLY public.entity_change
+    ADD CONSTRAINT entity_change_pkey PRIMARY KEY (organisation, seq);
+
+ALTER TABLE ONLY public.entity
+    ADD CONSTRAINT entity_organisation_kind_key_key UNIQUE (organisation, kind, key);
+
+ALTER TABLE ONLY public.entity
+    ADD CONSTRAINT entity_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.external_file
     ADD CONSTRAINT external_file_pkey PRIMARY KEY (capture, name);
+
+ALTER TABLE ONLY public.graph_count
+    ADD CONSTRAINT graph_count_pkey PRIMARY KEY (organisation, source, name);
+
+ALTER TABLE ONLY public.graph_writer
+    ADD CONSTRAINT graph_writer_pkey PRIMARY KEY (organisation);
 
 ALTER TABLE ONLY public.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organisation, token, route, key);
@@ -850,6 +1629,18 @@ ALTER TABLE ONLY public.legacy_item
 ALTER TABLE ONLY public.legacy_run
     ADD CONSTRAINT legacy_run_pkey PRIMARY KEY (organisation, source);
 
+ALTER TABLE ONLY public.link_decision
+    ADD CONSTRAINT link_decision_pkey PRIMARY KEY (organisation, a, b);
+
+ALTER TABLE ONLY public.link_epoch
+    ADD CONSTRAINT link_epoch_pkey PRIMARY KEY (organisation, kind, number);
+
+ALTER TABLE ONLY public.link_key
+    ADD CONSTRAINT link_key_pkey PRIMARY KEY (organisation, key, node, epoch);
+
+ALTER TABLE ONLY public.live_ticket
+    ADD CONSTRAINT live_ticket_pkey PRIMARY KEY (digest);
+
 ALTER TABLE ONLY public.mount
     ADD CONSTRAINT mount_pkey PRIMARY KEY (id);
 
@@ -859,14 +1650,32 @@ ALTER TABLE ONLY public.move
 ALTER TABLE ONLY public.organisation
     ADD CONSTRAINT organisation_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.organisation_setting
+    ADD CONSTRAINT organisation_setting_pkey PRIMARY KEY (organisation);
+
 ALTER TABLE ONLY public.organisation
     ADD CONSTRAINT organisation_slug UNIQUE (slug);
+
+ALTER TABLE ONLY public.platform_breaker
+    ADD CONSTRAINT platform_breaker_pkey PRIMARY KEY (organisation, platform);
 
 ALTER TABLE ONLY public.platform_pause
     ADD CONSTRAINT platform_pause_pkey PRIMARY KEY (organisation, platform);
 
+ALTER TABLE ONLY public.platform_phase
+    ADD CONSTRAINT platform_phase_pkey PRIMARY KEY (organisation, platform);
+
+ALTER TABLE ONLY public.platform_rate
+    ADD CONSTRAINT platform_rate_pkey PRIMARY KEY (platform);
+
+ALTER TABLE ONLY public.platform_tally
+    ADD CONSTRAINT platform_tally_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.pool
     ADD CONSTRAINT pool_pkey PRIMARY KEY (single);
+
+ALTER TABLE ONLY public.publication
+    ADD CONSTRAINT publication_pkey PRIMARY KEY (single);
 
 ALTER TABLE ONLY public.readiness
     ADD CONSTRAINT readiness_pkey PRIMARY KEY (single);
@@ -874,11 +1683,38 @@ ALTER TABLE ONLY public.readiness
 ALTER TABLE ONLY public.receipt
     ADD CONSTRAINT receipt_pkey PRIMARY KEY (task, key);
 
+ALTER TABLE ONLY public.record_batch
+    ADD CONSTRAINT record_batch_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.record_dead_letter
+    ADD CONSTRAINT record_dead_letter_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.record_queue
+    ADD CONSTRAINT record_queue_pkey PRIMARY KEY (organisation, seq);
+
 ALTER TABLE ONLY public.registry_version
     ADD CONSTRAINT registry_version_pkey PRIMARY KEY (organisation);
 
+ALTER TABLE ONLY public.replay
+    ADD CONSTRAINT replay_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.result
-    ADD CONSTRAINT result_pkey PRIMARY KEY (task, key, place);
+    ADD CONSTRAINT result_pkey PRIMARY KEY (task, space, key, place);
+
+ALTER TABLE ONLY public.run_event
+    ADD CONSTRAINT run_event_pkey PRIMARY KEY (run, seq);
+
+ALTER TABLE ONLY public.run_item
+    ADD CONSTRAINT run_item_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.run_item
+    ADD CONSTRAINT run_item_run_category_external_id_key UNIQUE (run, category, external_id);
+
+ALTER TABLE ONLY public.run_ledger
+    ADD CONSTRAINT run_ledger_pkey PRIMARY KEY (run, number);
+
+ALTER TABLE ONLY public.run
+    ADD CONSTRAINT run_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.schema_mark
     ADD CONSTRAINT schema_mark_pkey PRIMARY KEY (name);
@@ -892,6 +1728,9 @@ ALTER TABLE ONLY public.seed_bed
 ALTER TABLE ONLY public.seed
     ADD CONSTRAINT seed_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.seed_visit
+    ADD CONSTRAINT seed_visit_pkey PRIMARY KEY (seed, number);
+
 ALTER TABLE ONLY public.session_base
     ADD CONSTRAINT session_base_pkey PRIMARY KEY (lease);
 
@@ -900,6 +1739,27 @@ ALTER TABLE ONLY public.session_version
 
 ALTER TABLE ONLY public.site
     ADD CONSTRAINT site_key PRIMARY KEY (organisation, slug);
+
+ALTER TABLE ONLY public.source_dead_letter
+    ADD CONSTRAINT source_dead_letter_organisation_source_digest_key UNIQUE (organisation, source, digest);
+
+ALTER TABLE ONLY public.source_dead_letter
+    ADD CONSTRAINT source_dead_letter_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.source
+    ADD CONSTRAINT source_pkey PRIMARY KEY (organisation, name);
+
+ALTER TABLE ONLY public.source_record
+    ADD CONSTRAINT source_record_pkey PRIMARY KEY (organisation, node);
+
+ALTER TABLE ONLY public.source_sighting
+    ADD CONSTRAINT source_sighting_pkey PRIMARY KEY (organisation, source, source_id);
+
+ALTER TABLE ONLY public.suppression_key
+    ADD CONSTRAINT suppression_key_pkey PRIMARY KEY (organisation);
+
+ALTER TABLE ONLY public.suppression
+    ADD CONSTRAINT suppression_pkey PRIMARY KEY (organisation, mark);
 
 ALTER TABLE ONLY public.task_event
     ADD CONSTRAINT task_event_pkey PRIMARY KEY (id);
@@ -919,6 +1779,12 @@ ALTER TABLE ONLY public.token
 ALTER TABLE ONLY public.waiter
     ADD CONSTRAINT waiter_pkey PRIMARY KEY (id);
 
+CREATE INDEX face_by_end ON faces.face USING btree (organisation, expires_at);
+
+CREATE INDEX face_of_model ON faces.face USING btree (organisation, model);
+
+CREATE INDEX image_by_end ON faces.image USING btree (organisation, expires_at);
+
 CREATE INDEX account_due ON public.account USING btree (organisation, site, back_at) WHERE ((back_at IS NOT NULL) AND (NOT moved));
 
 CREATE INDEX account_failing ON public.account USING btree (organisation, site, last_outcome_at) WHERE (before_penalty IS NOT NULL);
@@ -926,6 +1792,12 @@ CREATE INDEX account_failing ON public.account USING btree (organisation, site, 
 CREATE INDEX account_free ON public.account USING btree (organisation, site, priority DESC, last_leased_at, id) WHERE ((standing = 'active'::text) AND (lease IS NULL) AND (cooling_until IS NULL) AND (NOT moved));
 
 CREATE INDEX account_secret_key ON public.account_secret USING btree (organisation, key_id);
+
+CREATE INDEX alert_by_time ON public.alert USING btree (organisation, at);
+
+CREATE INDEX alert_message_by_time ON public.alert_message USING btree (organisation, made_at);
+
+CREATE INDEX alert_message_due ON public.alert_message USING btree (organisation, due_at) WHERE (sent_at IS NULL);
 
 CREATE INDEX audit_event_in_order ON public.audit_event USING btree (organisation, era, xact, id);
 
@@ -955,15 +1827,37 @@ CREATE INDEX dead_letter_by_time ON public.dead_letter USING btree (organisation
 
 CREATE INDEX dead_letter_of_platform ON public.dead_letter USING btree (organisation, platform, reason, at, id);
 
+CREATE INDEX dead_letter_of_replay ON public.dead_letter USING btree (organisation, replay) WHERE (replay IS NOT NULL);
+
+CREATE INDEX edge_back ON public.edge USING btree (organisation, b, epoch);
+
+CREATE INDEX edge_open ON public.edge USING btree (organisation, teaches DESC) WHERE (teaches IS NOT NULL);
+
+CREATE INDEX edge_part_back ON public.edge_part USING btree (organisation, b);
+
+CREATE INDEX entity_by_founder ON public.entity USING btree (organisation, founder) WHERE (merged_into IS NOT NULL);
+
+CREATE INDEX entity_by_time ON public.entity USING btree (organisation, kind, id);
+
+CREATE INDEX entity_change_of_one ON public.entity_change USING btree (organisation, entity, seq);
+
+CREATE INDEX entity_pointers ON public.entity USING btree (organisation, merged_into) WHERE (merged_into IS NOT NULL);
+
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (at);
+
+CREATE INDEX job_by_end ON public.job USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX job_by_status ON public.job USING btree (organisation, status, created_at, id);
 
 CREATE INDEX job_by_time ON public.job USING btree (organisation, created_at, id);
 
+CREATE INDEX job_with_leases ON public.job USING btree (organisation, ended_at) WHERE has_leases;
+
 CREATE INDEX lease_end_lost ON public.lease_end USING btree (organisation, owner, ended_at) WHERE (how <> 'released'::text);
 
 CREATE INDEX lease_end_of_resource ON public.lease_end USING btree (organisation, resource, fence);
+
+CREATE INDEX lease_of_job ON public.lease USING btree (organisation, job_id) WHERE (job_id IS NOT NULL);
 
 CREATE INDEX lease_of_owner ON public.lease USING btree (organisation, owner);
 
@@ -975,6 +1869,12 @@ CREATE INDEX legacy_item_of_capture ON public.legacy_item USING btree (capture) 
 
 CREATE INDEX legacy_item_of_site ON public.legacy_item USING btree (organisation, site) WHERE (site IS NOT NULL);
 
+CREATE INDEX link_decision_back ON public.link_decision USING btree (organisation, b);
+
+CREATE UNIQUE INDEX link_epoch_current ON public.link_epoch USING btree (organisation, kind) WHERE (state = 'current'::text);
+
+CREATE UNIQUE INDEX link_epoch_moving ON public.link_epoch USING btree (organisation, kind) WHERE (state = 'moving'::text);
+
 CREATE UNIQUE INDEX mount_address ON public.mount USING btree (organisation, host, COALESCE(port, 0), prefix) WHERE current;
 
 CREATE INDEX mount_by_host ON public.mount USING btree (organisation, host);
@@ -985,11 +1885,43 @@ CREATE UNIQUE INDEX mount_one_current ON public.mount USING btree (organisation,
 
 CREATE INDEX move_of_site ON public.move USING btree (organisation, site, id);
 
+CREATE INDEX platform_tally_by_time ON public.platform_tally USING btree (organisation, platform, at);
+
+CREATE INDEX receipt_of_platform ON public.receipt USING btree (organisation, platform, number);
+
 CREATE INDEX receipt_of_task ON public.receipt USING btree (organisation, task, number);
 
-CREATE INDEX receipt_unwritten ON public.receipt USING btree (organisation, number) WHERE (written_at IS NULL);
+CREATE INDEX receipt_unshadowed ON public.receipt USING btree (organisation, platform, number) WHERE shadow_due;
+
+CREATE INDEX receipt_unwritten ON public.receipt USING btree (organisation, platform, number) WHERE (written_at IS NULL);
+
+CREATE INDEX receipt_unwritten_of_task ON public.receipt USING btree (task) WHERE (written_at IS NULL);
+
+CREATE INDEX record_batch_done ON public.record_batch USING btree (done_at) WHERE (done_at IS NOT NULL);
+
+CREATE INDEX record_dead_letter_by_time ON public.record_dead_letter USING btree (organisation, id);
+
+CREATE INDEX record_queue_by_turn ON public.record_queue USING btree (organisation, priority DESC, seq);
+
+CREATE INDEX replay_by_time ON public.replay USING btree (organisation, at, id);
 
 CREATE INDEX result_of_task ON public.result USING btree (organisation, task, number, place);
+
+CREATE INDEX run_by_time ON public.run USING btree (organisation, created_at, id);
+
+CREATE INDEX run_event_of_run ON public.run_event USING btree (organisation, run, seq);
+
+CREATE INDEX run_item_by_status ON public.run_item USING btree (organisation, run, status, id);
+
+CREATE INDEX run_item_collected ON public.run_item USING btree (organisation, category, external_id, id) WHERE (status = 'completed'::text);
+
+CREATE INDEX run_item_of_run ON public.run_item USING btree (organisation, run, id);
+
+CREATE INDEX run_ledger_by_time ON public.run_ledger USING brin (at) WITH (autosummarize='on');
+
+CREATE INDEX run_ledger_of_run ON public.run_ledger USING btree (organisation, run, number);
+
+CREATE INDEX run_live ON public.run USING btree (organisation, wanted_at, id) WHERE ((status = ANY (ARRAY['running'::text, 'paused'::text])) OR (sub_status IS NOT NULL));
 
 CREATE INDEX seed_back ON public.seed USING btree (organisation, back_at) WHERE (back_at IS NOT NULL);
 
@@ -1005,6 +1937,16 @@ CREATE INDEX session_base_key ON public.session_base USING btree (organisation, 
 
 CREATE INDEX session_version_key ON public.session_version USING btree (organisation, key_id);
 
+CREATE INDEX source_dead_letter_by_time ON public.source_dead_letter USING btree (organisation, source, id);
+
+CREATE INDEX source_record_by_entity ON public.source_record USING btree (organisation, entity);
+
+CREATE INDEX source_record_by_source ON public.source_record USING btree (organisation, source, node);
+
+CREATE INDEX source_sweeping ON public.source USING btree (organisation, name) WHERE (status = 'sweeping'::text);
+
+CREATE INDEX task_by_lease ON public.task USING btree (lease) WHERE (lease IS NOT NULL);
+
 CREATE INDEX task_deadline ON public.task USING btree (organisation, deadline_at) WHERE (ended_at IS NULL);
 
 CREATE INDEX task_due ON public.task USING btree (organisation, back_at) WHERE (back_at IS NOT NULL);
@@ -1016,6 +1958,10 @@ CREATE INDEX task_held ON public.task USING btree (platform) WHERE (lease IS NOT
 CREATE INDEX task_next ON public.task USING btree (organisation, platform, not_before) WHERE (status = 'pending'::text);
 
 CREATE INDEX task_of_platform ON public.task USING btree (organisation, platform, status);
+
+CREATE INDEX task_of_replay ON public.task USING btree (organisation, replay) WHERE (replay IS NOT NULL);
+
+CREATE INDEX task_queued ON public.task USING btree (organisation, platform, published_at) WHERE (status = 'dispatched'::text);
 
 CREATE INDEX task_rivals ON public.task USING btree (platform, organisation) WHERE (status = 'pending'::text);
 
@@ -1032,6 +1978,9 @@ CREATE TRIGGER audit_seal_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER seed_was_added AFTER INSERT ON public.seed REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.lower_seed_beds();
 
 CREATE TRIGGER seed_was_changed AFTER UPDATE ON public.seed REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.lower_seed_beds();
+
+ALTER TABLE ONLY faces.face
+    ADD CONSTRAINT face_organisation_model_fkey FOREIGN KEY (organisation, model) REFERENCES faces.model(organisation, digest);
 
 ALTER TABLE ONLY public.account
     ADD CONSTRAINT account_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
@@ -1050,6 +1999,9 @@ ALTER TABLE ONLY public.capture_file
 
 ALTER TABLE ONLY public.capture
     ADD CONSTRAINT capture_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
+
+ALTER TABLE ONLY public.document_seen
+    ADD CONSTRAINT document_seen_task_fkey FOREIGN KEY (task) REFERENCES public.task(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.external_file
     ADD CONSTRAINT external_file_capture_fkey FOREIGN KEY (capture) REFERENCES public.capture(id) ON DELETE CASCADE;
@@ -1087,11 +2039,23 @@ ALTER TABLE ONLY public.registry_version
 ALTER TABLE ONLY public.result
     ADD CONSTRAINT result_task_fkey FOREIGN KEY (task) REFERENCES public.task(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.run_event
+    ADD CONSTRAINT run_event_run_fkey FOREIGN KEY (run) REFERENCES public.run(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.run_item
+    ADD CONSTRAINT run_item_run_fkey FOREIGN KEY (run) REFERENCES public.run(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.run_ledger
+    ADD CONSTRAINT run_ledger_run_fkey FOREIGN KEY (run) REFERENCES public.run(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.seed_bed
     ADD CONSTRAINT seed_bed_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.seed
     ADD CONSTRAINT seed_organisation_site_fkey FOREIGN KEY (organisation, site) REFERENCES public.site(organisation, slug);
+
+ALTER TABLE ONLY public.seed_visit
+    ADD CONSTRAINT seed_visit_seed_fkey FOREIGN KEY (seed) REFERENCES public.seed(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.session_base
     ADD CONSTRAINT session_base_account_fkey FOREIGN KEY (account) REFERENCES public.account(id) ON DELETE CASCADE;
@@ -1111,25 +2075,83 @@ ALTER TABLE ONLY public.task
 ALTER TABLE ONLY public.token
     ADD CONSTRAINT token_organisation_fkey FOREIGN KEY (organisation) REFERENCES public.organisation(id);
 
+ALTER TABLE faces.face ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE faces.image ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE faces.look ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE faces.model ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own ON faces.face TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON faces.image TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON faces.look TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON faces.model TO leasehold_app USING ((organisation = public.current_organisation()));
+
 ALTER TABLE public.account ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.account_secret ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY across ON public.account TO leasehold_system USING (true);
 
+CREATE POLICY across ON public.artifact TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.capture FOR SELECT TO leasehold_system USING (true);
+
 CREATE POLICY across ON public.clock_jump TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.dead_letter FOR SELECT TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.entity FOR SELECT TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.idempotency_key TO leasehold_system USING (true);
 
+CREATE POLICY across ON public.job FOR SELECT TO leasehold_system USING (true);
+
 CREATE POLICY across ON public.lease TO leasehold_system USING (true);
 
+CREATE POLICY across ON public.link_epoch TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.live_ticket TO leasehold_system USING (true);
+
 CREATE POLICY across ON public.organisation TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.platform_breaker FOR SELECT TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.platform_pause FOR SELECT TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.platform_rate TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.publication TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.record_batch TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.record_queue TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.run TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.run_ledger FOR SELECT TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.seed FOR SELECT TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.source TO leasehold_system USING (true);
+
+CREATE POLICY across ON public.source_record FOR SELECT TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.task TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.token TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.waiter TO leasehold_system USING (true);
+
+ALTER TABLE public.alert ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.alert_message ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.artifact ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_event ENABLE ROW LEVEL SECURITY;
 
@@ -1145,7 +2167,21 @@ ALTER TABLE public.clock_jump ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dead_letter ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.document_seen ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.edge ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.edge_part ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.entity ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.entity_change ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.external_file ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.graph_count ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.graph_writer ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.idempotency_key ENABLE ROW LEVEL SECURITY;
 
@@ -1159,15 +2195,29 @@ ALTER TABLE public.legacy_item ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.legacy_run ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.link_decision ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_epoch ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.live_ticket ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.mount ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.move ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.organisation ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.organisation_setting ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY own ON public.account TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.account_secret TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.alert TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.alert_message TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.audit_event TO leasehold_app USING ((organisation = public.current_organisation()));
 
@@ -1181,7 +2231,21 @@ CREATE POLICY own ON public.capture_file TO leasehold_app USING ((organisation =
 
 CREATE POLICY own ON public.dead_letter TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.document_seen TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.edge TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.edge_part TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.entity TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.entity_change TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.external_file TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.graph_count TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.graph_writer TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.idempotency_key TO leasehold_app USING ((organisation = public.current_organisation()));
 
@@ -1195,29 +2259,75 @@ CREATE POLICY own ON public.legacy_item TO leasehold_app USING ((organisation = 
 
 CREATE POLICY own ON public.legacy_run TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.link_decision TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.link_epoch TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.link_key TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.live_ticket TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.mount TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.move TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.organisation TO leasehold_app USING ((id = public.current_organisation()));
 
+CREATE POLICY own ON public.organisation_setting TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.platform_breaker TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.platform_pause TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.platform_phase TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.platform_tally TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.receipt TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.record_batch TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.record_dead_letter TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.record_queue TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.registry_version TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.replay TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.result TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.run TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.run_event TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.run_item TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.run_ledger TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.seed TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.seed_bed TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.seed_visit TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.session_base TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.session_version TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.site TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.source TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.source_dead_letter TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.source_record TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.source_sighting TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.suppression TO leasehold_app USING ((organisation = public.current_organisation()));
+
+CREATE POLICY own ON public.suppression_key TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.task TO leasehold_app USING ((organisation = public.current_organisation()));
 
@@ -1227,17 +2337,45 @@ CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public
 
 CREATE POLICY own ON public.waiter TO leasehold_app USING ((organisation = public.current_organisation()));
 
+ALTER TABLE public.platform_breaker ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.platform_pause ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.platform_phase ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.platform_rate ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.platform_tally ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.publication ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.receipt ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.record_batch ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.record_dead_letter ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.record_queue ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.registry_version ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.replay ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.result ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.run ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.run_event ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.run_item ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.run_ledger ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.seed ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.seed_bed ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.seed_visit ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY seen ON public.clock_jump FOR SELECT TO leasehold_app USING (true);
 
@@ -1247,6 +2385,18 @@ ALTER TABLE public.session_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.site ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.source ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.source_dead_letter ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.source_record ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.source_sighting ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.suppression ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.suppression_key ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.task ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.task_event ENABLE ROW LEVEL SECURITY;
@@ -1255,18 +2405,51 @@ ALTER TABLE public.token ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.waiter ENABLE ROW LEVEL SECURITY;
 
+GRANT USAGE ON SCHEMA faces TO leasehold_app;
+
+REVOKE ALL ON FUNCTION faces.prepare(wanted bytea, dimension integer, metric text) FROM PUBLIC;
+GRANT ALL ON FUNCTION faces.prepare(wanted bytea, dimension integer, metric text) TO leasehold_app;
+
 GRANT SELECT,INSERT ON TABLE public.audit_event TO leasehold_app;
 
 REVOKE ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) TO leasehold_app;
 
+REVOKE ALL ON FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) TO leasehold_app;
+
+REVOKE ALL ON FUNCTION public.platform_rate_take(slug text, apart_s double precision, many integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.platform_rate_take(slug text, apart_s double precision, many integer) TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE faces.face TO leasehold_app;
+
+GRANT UPDATE(expires_at) ON TABLE faces.face TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE faces.image TO leasehold_app;
+
+GRANT UPDATE(expires_at) ON TABLE faces.image TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE faces.look TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE faces.model TO leasehold_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account TO leasehold_app;
 
 GRANT SELECT(id) ON TABLE public.account TO leasehold_system;
 
+GRANT SELECT(standing) ON TABLE public.account TO leasehold_system;
+
+GRANT SELECT(cooling_until) ON TABLE public.account TO leasehold_system;
+
+GRANT SELECT(lease) ON TABLE public.account TO leasehold_system;
+
+GRANT SELECT(moved) ON TABLE public.account TO leasehold_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lease TO leasehold_app;
 
 GRANT SELECT(id) ON TABLE public.lease TO leasehold_system;
+
+GRANT SELECT(kind) ON TABLE public.lease TO leasehold_system;
 
 GRANT SELECT(ttl_seconds) ON TABLE public.lease TO leasehold_system;
 
@@ -1278,11 +2461,25 @@ GRANT SELECT ON TABLE public.account_now TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account_secret TO leasehold_app;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.alert TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.alert_message TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.artifact TO leasehold_system;
+
 GRANT SELECT,INSERT ON TABLE public.audit_seal TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.blob TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capture TO leasehold_app;
+
+GRANT SELECT(organisation) ON TABLE public.capture TO leasehold_system;
+
+GRANT SELECT(received_at) ON TABLE public.capture TO leasehold_system;
+
+GRANT SELECT(standing) ON TABLE public.capture TO leasehold_system;
+
+GRANT SELECT(lease) ON TABLE public.capture TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.capture_file TO leasehold_app;
 
@@ -1293,18 +2490,63 @@ GRANT SELECT,INSERT ON TABLE public.clock_jump TO leasehold_system;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.dead_letter TO leasehold_app;
 
+GRANT SELECT(organisation) ON TABLE public.dead_letter TO leasehold_system;
+
+GRANT SELECT(at) ON TABLE public.dead_letter TO leasehold_system;
+
+GRANT SELECT,INSERT ON TABLE public.document_seen TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.edge TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.edge_part TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.entity TO leasehold_app;
+
+GRANT SELECT(id) ON TABLE public.entity TO leasehold_system;
+
+GRANT SELECT(merged_into) ON TABLE public.entity TO leasehold_system;
+
+GRANT SELECT,INSERT ON TABLE public.entity_change TO leasehold_app;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.external_file TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.graph_count TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.graph_writer TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_key TO leasehold_app;
 GRANT SELECT,DELETE ON TABLE public.idempotency_key TO leasehold_system;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.job TO leasehold_app;
 
+GRANT SELECT(organisation) ON TABLE public.job TO leasehold_system;
+
+GRANT SELECT(status) ON TABLE public.job TO leasehold_system;
+
+GRANT SELECT(created_at) ON TABLE public.job TO leasehold_system;
+
+GRANT SELECT(ended_at) ON TABLE public.job TO leasehold_system;
+
 GRANT SELECT,INSERT ON TABLE public.lease_end TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.legacy_item TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.legacy_run TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_decision TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.link_epoch TO leasehold_app;
+
+GRANT SELECT(organisation) ON TABLE public.link_epoch TO leasehold_system;
+
+GRANT SELECT(kind) ON TABLE public.link_epoch TO leasehold_system;
+
+GRANT SELECT(state) ON TABLE public.link_epoch TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.link_key TO leasehold_app;
+
+GRANT SELECT,INSERT ON TABLE public.live_ticket TO leasehold_app;
+GRANT SELECT,DELETE ON TABLE public.live_ticket TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.mount TO leasehold_app;
 
@@ -1313,35 +2555,136 @@ GRANT SELECT,INSERT ON TABLE public.move TO leasehold_app;
 GRANT SELECT ON TABLE public.organisation TO leasehold_app;
 GRANT SELECT,INSERT ON TABLE public.organisation TO leasehold_system;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.organisation_setting TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_breaker TO leasehold_app;
+
+GRANT SELECT(organisation) ON TABLE public.platform_breaker TO leasehold_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_pause TO leasehold_app;
+
+GRANT SELECT(organisation) ON TABLE public.platform_pause TO leasehold_system;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.platform_phase TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.platform_rate TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.platform_tally TO leasehold_app;
 
 GRANT SELECT ON TABLE public.pool TO leasehold_app;
 GRANT SELECT,UPDATE ON TABLE public.pool TO leasehold_system;
 
 GRANT UPDATE(single) ON TABLE public.pool TO leasehold_app;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.publication TO leasehold_system;
+
 GRANT SELECT,UPDATE ON TABLE public.readiness TO leasehold_system;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.receipt TO leasehold_app;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.record_batch TO leasehold_app;
+GRANT DELETE ON TABLE public.record_batch TO leasehold_system;
+
+GRANT SELECT(id) ON TABLE public.record_batch TO leasehold_system;
+
+GRANT SELECT(done_at) ON TABLE public.record_batch TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.record_dead_letter TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.record_queue TO leasehold_app;
+
+GRANT SELECT(organisation) ON TABLE public.record_queue TO leasehold_system;
+
+GRANT SELECT(seq) ON TABLE public.record_queue TO leasehold_system;
+
+GRANT SELECT(created_at) ON TABLE public.record_queue TO leasehold_system;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.registry_version TO leasehold_app;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.replay TO leasehold_app;
+
 GRANT SELECT,INSERT ON TABLE public.result TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.run TO leasehold_app;
+
+GRANT SELECT(id) ON TABLE public.run TO leasehold_system;
+
+GRANT SELECT(organisation) ON TABLE public.run TO leasehold_system;
+
+GRANT SELECT(status) ON TABLE public.run TO leasehold_system;
+
+GRANT SELECT(sub_status) ON TABLE public.run TO leasehold_system;
+
+GRANT SELECT(pause_reason) ON TABLE public.run TO leasehold_system;
+
+GRANT SELECT(wanted_at) ON TABLE public.run TO leasehold_system;
+
+GRANT SELECT(driver) ON TABLE public.run TO leasehold_system;
+
+GRANT SELECT(driver_until) ON TABLE public.run TO leasehold_system;
+
+GRANT SELECT,INSERT ON TABLE public.run_event TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.run_item TO leasehold_app;
+
+GRANT SELECT,INSERT ON TABLE public.run_ledger TO leasehold_app;
+
+GRANT SELECT(spent_micros) ON TABLE public.run_ledger TO leasehold_system;
+
+GRANT SELECT(at) ON TABLE public.run_ledger TO leasehold_system;
 
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_app;
 GRANT SELECT ON TABLE public.schema_mark TO leasehold_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.seed TO leasehold_app;
 
+GRANT SELECT(interval_seconds) ON TABLE public.seed TO leasehold_system;
+
+GRANT SELECT(next_due_at) ON TABLE public.seed TO leasehold_system;
+
+GRANT SELECT(enabled) ON TABLE public.seed TO leasehold_system;
+
+GRANT SELECT(lease) ON TABLE public.seed TO leasehold_system;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.seed_bed TO leasehold_app;
 
 GRANT SELECT ON TABLE public.seed_now TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.seed_visit TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_base TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_version TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.site TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.source TO leasehold_app;
+
+GRANT SELECT(organisation) ON TABLE public.source TO leasehold_system;
+
+GRANT SELECT(name) ON TABLE public.source TO leasehold_system;
+
+GRANT SELECT(status) ON TABLE public.source TO leasehold_system;
+
+GRANT SELECT(last_sweep) ON TABLE public.source TO leasehold_system;
+
+GRANT SELECT(driver) ON TABLE public.source TO leasehold_system;
+
+GRANT SELECT(driver_until) ON TABLE public.source TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.source_dead_letter TO leasehold_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_record TO leasehold_app;
+
+GRANT SELECT(organisation) ON TABLE public.source_record TO leasehold_system;
+
+GRANT SELECT(node) ON TABLE public.source_record TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_sighting TO leasehold_app;
+
+GRANT SELECT,INSERT ON TABLE public.suppression TO leasehold_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.suppression_key TO leasehold_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.task TO leasehold_app;
 
@@ -1352,6 +2695,10 @@ GRANT SELECT(platform) ON TABLE public.task TO leasehold_system;
 GRANT SELECT(status) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT(lease) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(not_before) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(ended_at) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT,INSERT ON TABLE public.task_event TO leasehold_app;
 
