@@ -14,6 +14,14 @@ JOURNEYS := tests/acceptance tests/alerts tests/amqp tests/bench tests/examples 
 	tests/leases/test_other_clocks.py tests/legacy/test_stopping.py $(wildcard tests/client/test_worker_*.py) \
 	$(filter-out %/test_ui.py %/test_every_page.py %/test_attacks.py %/test_session_states.py,$(wildcard tests/browser/test_*.py))
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile
+# What fails beside others is tried once more with the machine to itself: a browser or a broker may take longer than a
+# test's patience on a loaded one. Failing twice is failing; passing then is an unsteady test, which is named and wants
+# mending. Faults and hostile input have no second try: what goes wrong there once is a finding.
+define looked-at-twice
+$(PYTEST) $(1) || { said=$$?; test $$said -eq 1 || exit $$said; \
+	echo "Once more, with the machine to themselves. Those of the tests above that pass now are unsteady: mend them."; \
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(1); }
+endef
 # Set to run `make up` elsewhere: make up PORT=9000 DATA=/srv/leasehold
 PORT ?=
 DATA ?=
@@ -35,10 +43,10 @@ demo: $(VENV)/.package ## run it in a simulated world, to look around (PORT=…,
 setup: $(VENV)/.package $(VENV)/.dev ## install all that is needed to work on it
 
 test: setup services $(VENV)/.faces ## install what is missing and run the tests (TESTS=path for some)
-	$(PYTEST) $(TESTS) $(if $(filter tests,$(TESTS)),$(foreach one,$(APART) $(JOURNEYS),--ignore=$(one)))
+	$(call looked-at-twice,$(TESTS) $(if $(filter tests,$(TESTS)),$(foreach one,$(APART) $(JOURNEYS),--ignore=$(one))))
 
 journeys: setup services ## whole stories: commands, the demo, the tutorial, the console in a browser, outages, wrong clocks
-	$(PYTEST) $(JOURNEYS)
+	$(call looked-at-twice,$(JOURNEYS))
 
 faults: setup services ## kill, stop and cut real processes, fill disks, and look at the books (KILLS=200 for more)
 	$(PYTEST) tests/faults
