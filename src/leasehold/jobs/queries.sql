@@ -451,13 +451,10 @@ SELECT t.id, t.platform, t.task_type, t.priority, t.created_at, t.fence
 UPDATE task t
    SET status = 'dispatched', sub_status = NULL, fence = l.fence, lease = l.id, back_at = l.expires_at,
        begun_at = coalesce(t.begun_at, clock_timestamp()), updated_at = clock_timestamp()
-  FROM unnest(%(leases)s::uuid[]) AS g (id)
- CROSS JOIN LATERAL (
-         SELECT id, resource, fence, expires_at
-           FROM lease
-          WHERE organisation = %(organisation)s::uuid AND id = g.id
-         OFFSET 0) AS l
- WHERE t.organisation = %(organisation)s::uuid AND t.id = l.resource AND t.fence = l.fence - 1
+  FROM lease l
+ WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[])
+   AND t.organisation = %(organisation)s::uuid AND t.id = ANY(%(tasks)s::uuid[]) AND t.id = l.resource
+   AND t.fence = l.fence - 1
 RETURNING t.platform, extract(epoch FROM clock_timestamp() - t.not_before)::float8 AS lag_s;
 
 -- name: orders

@@ -262,7 +262,7 @@ class TaskStock:
             return
         new = [self._lease(ask, one, taken[one.id]) for ask, found in given.items() for one in found]
         granted = await self._kept.grant(conn, organisation, new)
-        lags = await store.dispatch(conn, organisation, list(taken.values()))
+        lags = await store.dispatch(conn, organisation, taken)
         deal.after.append(partial(self._aftermath.dispatched, lags))
         orders = await store.orders(conn, organisation, list(taken.values()))
         await store.roll_up(conn, organisation, sorted({order.job for order in orders.values()}))

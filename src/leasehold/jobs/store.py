@@ -296,11 +296,10 @@ async def guard(conn: Conn, platforms: Sequence[str]) -> None:
     await conn.execute(SQL["guard"], {"platforms": sorted(platforms)})
 
 
-async def dispatch(conn: Conn, organisation: UUID, leases: Sequence[UUID]) -> list[tuple[str, float]]:
-    """The platform of each, and how long it had been due."""
-    return await (
-        await planned(conn, SQL["dispatch"], {"organisation": organisation, "leases": list(leases)})
-    ).fetchall()
+async def dispatch(conn: Conn, organisation: UUID, leases: Mapping[UUID, UUID]) -> list[tuple[str, float]]:
+    """Tasks go out under their leases. The platform of each, and how long it had been due."""
+    given = {"organisation": organisation, "tasks": list(leases), "leases": list(leases.values())}
+    return await (await planned(conn, SQL["dispatch"], given)).fetchall()
 
 
 async def orders(conn: Conn, organisation: UUID, leases: Sequence[UUID]) -> dict[UUID, Order]:
