@@ -13,12 +13,16 @@ from bson.codec_options import CodecOptions
 
 from leasehold.accounts import connect, mongo_gate
 from leasehold.accounts.mongo_gate import Gate
+from leasehold.accounts.service import Accounts, Wanted
+from leasehold.caller import Caller
+from leasehold.idempotency import Once
 from tests.parts.house import House, house
 from tests.parts.mongo import MongoDatabase
 from tests.parts.postgres import TestDatabase
 
 JSON = dict[str, Any]
 _UUIDS = CodecOptions[JSON](uuid_representation=bson.UuidRepresentation.STANDARD)
+WAITING = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 # Long enough for an answer that does not have to wait for anybody.
 AT_ONCE_S = 3.0
 
@@ -38,6 +42,30 @@ async def acquire(client: httpx.AsyncClient) -> JSON:
     assert answer.status_code == 200, answer.text
     found: JSON = answer.json()
     return found
+
+
+async def test_who_waits_for_an_account_keeps_no_key_from_others(database: TestDatabase) -> None:
+    async with house(database, duties=()) as home:
+        await furnished(home)
+        accounts: Accounts = home.app.state.accounts
+        ((organisation, token),) = database.rows("SELECT organisation, id FROM token")
+        caller = Caller(organisation, token, "ann", frozenset())
+        once = Once(organisation, token, "acquire", "k1", b"digest")
+        offer = await accounts.acquire(caller, Wanted("board", "ann", 120, 0, 4, 1, {}, None, None), once)
+        with database.connect() as other:
+            # As a batch in another process that has the accounts, and is about to look for the key.
+            other.execute("BEGIN")
+            other.execute("SELECT FROM account FOR UPDATE")
+            accounts.counter.take_back(caller, offer)  # whoever asked hung up
+            async with asyncio.timeout(60):
+                while not database.rows(WAITING):
+                    await asyncio.sleep(0.01)
+
+            other.execute("SELECT FROM idempotency_key FOR UPDATE NOWAIT")
+            other.execute("COMMIT")
+        await accounts.counter.drain()
+
+    assert database.rows("SELECT FROM lease") == []
 
 
 async def test_a_heartbeat_does_not_wait_for_grants_that_wait(database: TestDatabase) -> None:

@@ -100,10 +100,9 @@ class PostgresPool(Records):
     async def _look(self, conn: Conn, work: Work) -> None:
         """Find out what has to be known before anything is decided."""
         organisation, batch, at, keyed = work.organisation, work.batch, work.sites, work.keyed
-        await repeats.hang_up(conn, work)
         ending = [end.lease for end in batch.ends]
         ttls = {renewal.lease: renewal.ttl_seconds for renewal in batch.renewals}
-        # In this order everywhere: the guard of sites, accounts, leases. What waits holds nothing that comes before.
+        # In this order everywhere: the guard of sites, accounts, leases, keys. What waits holds nothing that comes after.
         async with conn.pipeline():
             if batch.asks:
                 await store.guard(conn, organisation, at)
@@ -117,10 +116,12 @@ class PostgresPool(Records):
                 grounds = await store.grounds(conn, organisation, at)
                 queue = await leases.queue(conn, organisation, at, work.tickets)
                 due = await store.due(conn, organisation, at, _DUE_AT_ONCE)
+            await repeats.hang_up(conn, work)
             if keyed:
                 claimed = await idempotency.claim_many(conn, organisation, keyed)
             if ending:
-                work.held = await store.read_held(held)
+                still = {end.lease for end in batch.ends}
+                work.held = {lease: one for lease, one in (await store.read_held(held)).items() if lease in still}
             if ttls:
                 await self._answer_renewals(conn, work, await leases.renewed(beaten))
             if batch.asks:

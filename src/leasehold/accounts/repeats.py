@@ -11,7 +11,7 @@ from leasehold.db import Conn
 async def hang_up(conn: Conn, work: Work) -> None:
     """Leave alone what a repeat was told of: it is its own now."""
     if told := {end.once: end.lease.hex for end in work.batch.ends if end.once}:
-        work.keep(await idempotency.hang_up_many(conn, work.organisation, told))
+        work.keep(await idempotency.hang_up_many(conn, work.organisation, told, work.keyed))
 
 
 async def withdraw(conn: Conn, work: Work, settled: Mapping[UUID, Settled]) -> None:

@@ -63,6 +63,16 @@ DELETE FROM idempotency_key k
  USING unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
  WHERE k.organisation = %(organisation)s::uuid AND k.token = g.token AND k.route = g.route AND k.key = g.key;
 
+-- name: hold_many
+-- Keys that are there already, kept from others until we are done; in one order, against circles.
+SELECT k.key
+  FROM idempotency_key k
+  JOIN unnest(%(tokens)s::uuid[], %(routes)s::text[], %(keys)s::text[]) AS g (token, route, key)
+    ON k.token = g.token AND k.route = g.route AND k.key = g.key
+ WHERE k.organisation = %(organisation)s::uuid
+ ORDER BY k.token, k.route, k.key
+   FOR UPDATE OF k;
+
 -- name: hang_up_many
 -- One less of those who were told of what is under each key; `is_left` when there is nobody any more. Their rows are ours
 -- until we are done: a repeat waits for what becomes of them. In one order, against circles.

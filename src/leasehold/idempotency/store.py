@@ -85,11 +85,17 @@ async def forget_many(conn: Conn, organisation: UUID, several: Sequence[Once]) -
     await conn.execute(SQL["forget_many"], {"organisation": organisation, **_columns(several)})
 
 
-async def hang_up_many(conn: Conn, organisation: UUID, told: Mapping[Once, str]) -> set[Once]:
+async def hang_up_many(
+    conn: Conn, organisation: UUID, told: Mapping[Once, str], claimed_next: Sequence[Once] = ()
+) -> set[Once]:
     """Somebody who was told of this under each key is gone; returns the keys that others were told of, too.
 
-    Those that are not returned stay locked: forget them in this transaction if what is under them is taken back.
+    Those that are not returned stay locked: forget them in this transaction if what is under them is taken back. Who is
+    to claim keys after it names them: all are locked in one order, or two batches could wait for each other in a circle.
     """
+    if claimed_next:
+        all_of_them = list({*told, *claimed_next})
+        await conn.execute(SQL["hold_many"], {"organisation": organisation, **_columns(all_of_them)})
     row = {**_columns(list(told)), "resources": list(told.values())}
     cur = await conn.execute(SQL["hang_up_many"], {"organisation": organisation, **row})
     shared = {(token, route, key) for token, route, key, is_left in await cur.fetchall() if not is_left}
