@@ -92,6 +92,7 @@ class MongoPool(MongoGrants):
             work.notes = list(notes.of_ends(organisation, endings, settled, batch.ends))
             await self._serve(conn, work, early)
             await self._trip(conn, work)
+            work.is_noted = True
 
     def _remember(self, granted: Iterable[Lease]) -> None:
         for lease in granted:
@@ -278,10 +279,16 @@ class MongoPool(MongoGrants):
                 work.done.ended[end] = GivenBack(back.already_released, accounts[back.account.id])
 
     async def _undo(self, work: Books) -> None:
-        """Nobody will be told of what was granted: give it back, or let it run out if that fails, too."""
+        """Nobody will be told of what was granted: give it back, or let it run out if that fails, too.
+
+        If only the answer to the COMMIT is missing, keys may stand for what was granted under them, and be asked for
+        again: that is left for the repeat, which finds it whether its key was noted or not.
+        """
+        kept = set(_under_keys(work)) if work.is_noted else set()
         with suppress(Problem):
             async with reachable():
-                await self._give_back(work.organisation, work.granted, adopted=False)
+                undone = [lease for lease in work.granted if lease not in kept]
+                await self._give_back(work.organisation, undone, adopted=False)
 
 
 @asynccontextmanager
@@ -295,6 +302,13 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)  # looked at, so that nobody is told of it later
         raise
     await task
+
+
+def _under_keys(work: Books) -> Iterator[UUID]:
+    """The leases that were granted to those who can ask for them again."""
+    for ask, found in work.done.granted.items():
+        if ask.once and isinstance(found, list):
+            yield from (grant.lease.id for grant in found)
 
 
 def _within(seconds: int) -> Document:

@@ -60,6 +60,8 @@ class Books(Work):
     sure_until: datetime = documents.NEVER
     # Something may have been written.
     has_begun: bool = False
+    # All is noted but for the COMMIT: what fails from here on may have come true all the same.
+    is_noted: bool = False
 
 
 class MongoEnds(MongoRecords):
