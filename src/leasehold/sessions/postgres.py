@@ -53,6 +53,7 @@ class PostgresDrawer:
     async def keep(self, caller: Caller, change: Change, action: str) -> bool:
         row = _row(caller.organisation, change)
         async with self._db.transaction(caller.organisation) as conn:
+            await conn.execute(SQL["hold"], {"organisation": caller.organisation, "account": change.account})
             pointed = await conn.execute(SQL["point"], {**row, "rev": change.rev - 1, "has_session": True})
             if not pointed.rowcount:
                 return False

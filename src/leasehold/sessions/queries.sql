@@ -17,6 +17,14 @@ SELECT a.id, a.site, a.session_rev, a.session_version, v.key_id, v.sealed, v.fac
   JOIN session_version v ON v.account = a.id AND v.rev = a.session_rev AND v.organisation = %(organisation)s::uuid
  WHERE a.organisation = %(organisation)s::uuid AND a.id = ANY(%(accounts)s::uuid[]) AND a.has_session AND NOT a.moved;
 
+-- name: hold
+-- Kept from others until we are done. An end of its lease that was on its way is over then, and the next statement sees it:
+-- one that had waited for the account itself would still see the lease as it was before.
+SELECT a.id
+  FROM account a
+ WHERE a.organisation = %(organisation)s::uuid AND a.id = %(account)s::uuid
+   FOR NO KEY UPDATE;
+
 -- name: point
 -- Only onto what was read, and for a holder only while its lease lives: both are in the WHERE.
 UPDATE account a
