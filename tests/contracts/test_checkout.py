@@ -192,3 +192,12 @@ async def test_a_site_there_is_not_is_not_found(stage: Stage) -> None:
         await check_out(stage, site="nowhere")
 
     assert (refused.value.status, refused.value.type) == (404, "site-unknown")
+
+
+async def test_a_site_is_checked_out_by_any_slug_it_may_have(stage: Stage) -> None:
+    await stage.site("my_board-2")
+    await stage.accounts("one", site="my_board-2")
+
+    found = await check_out(stage, site="my_board-2")
+
+    assert found["waiting"]["reason"] == "none_match"  # it has an account, and no seeds

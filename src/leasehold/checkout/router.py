@@ -27,7 +27,7 @@ async def _checkout(request: Request) -> Checkout:
 
 
 class CheckoutIn(Strict):
-    site: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+    site: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
     owner: Annotated[Line, Field(max_length=200, description="Who holds the leases, as their holder calls itself.")]
     seeds: int = Field(1, ge=1, le=100, description="How many seeds at the most; at least one, or nothing at all.")
     ttl_seconds: int = Field(120, ge=5, le=3600, description="How long the leases live without a heartbeat.")
