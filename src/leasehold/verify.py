@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from uuid import UUID
 
-from leasehold import audit, entities, jobs, runs, seeds
+from leasehold import audit, captures, entities, jobs, runs, seeds
 from leasehold.captures import Blobs, remove_stray, reread, strays, sweep
 from leasehold.db import Database
 from leasehold.doctor import Finding
@@ -34,8 +34,10 @@ _AHEAD = (
 async def findings_of(db: Database, keep: BookKeeper, organisation: UUID, slug: str) -> AsyncIterator[Finding]:
     """What every check finds, as it finds it; told under the organisation's slug."""
     yield await _audit(db, organisation, slug)
-    yield await _leases(keep, organisation, slug)
-    yield await _seeds(db, organisation, slug)
+    yield _leases(slug, "leases", "accounts", await keep(organisation))
+    yield _leases(slug, "seeds", "seeds", await seeds.books(db, organisation))
+    yield _leases(slug, "captures", "captures", await captures.books(db, organisation))
+    yield _leases(slug, "tasks", "tasks", await jobs.lease_books(db, organisation))
     yield await _jobs(db, organisation, slug)
     yield await _runs(db, organisation, slug)
     yield await _graph(db, organisation, slug)
@@ -71,16 +73,16 @@ async def _audit(db: Database, organisation: UUID, slug: str) -> Finding:
     return Finding(slug, checked.fault is None, f"audit: {_fault(checked.fault) if checked.fault else _sum(checked)}")
 
 
-async def _leases(keep: BookKeeper, organisation: UUID, slug: str) -> Finding:
-    books = await keep(organisation)
+def _leases(slug: str, what: str, things: str, books: Books) -> Finding:
+    """Whether every grant of a kind ended somehow or is held."""
     faults = {
-        "accounts whose fence is not the number of their leases": books.unbalanced,
-        "accounts that name a lease there is not": books.dangling,
+        f"{things} whose fence is not the number of their leases": books.unbalanced,
+        f"{things} that name a lease there is not": books.dangling,
         "leases that began before the one before them had ended": books.overlapping,
     }
-    said = "; ".join(f"{count:,} {what}" for what, count in faults.items() if count)
+    said = "; ".join(f"{count:,} {fault}" for fault, count in faults.items() if count)
     then = f"; {said}. Rows were changed past leasehold: compare with a backup." if said else ""
-    return Finding(slug, books.are_whole, f"leases: {books}{then}")
+    return Finding(slug, books.are_whole, f"{what}: {books}{then}")
 
 
 async def _jobs(db: Database, organisation: UUID, slug: str) -> Finding:
@@ -115,18 +117,6 @@ async def _graph(db: Database, organisation: UUID, slug: str) -> Finding:
     then = f"; {said}. Rows were changed past leasehold: compare with a backup." if said else ""
     told = f"graph: {_count(found.records, 'record')} in {found.entities:,} entities"
     return Finding(slug, found.are_whole, told + then)
-
-
-async def _seeds(db: Database, organisation: UUID, slug: str) -> Finding:
-    books = await seeds.books(db, organisation)
-    faults = {
-        "seeds whose fence is not the number of their leases": books.unbalanced,
-        "seeds that name a lease there is not": books.dangling,
-        "leases that began before the one before them had ended": books.overlapping,
-    }
-    said = "; ".join(f"{count:,} {what}" for what, count in faults.items() if count)
-    then = f"; {said}. Rows were changed past leasehold: compare with a backup." if said else ""
-    return Finding(slug, books.are_whole, f"seeds: {books}{then}")
 
 
 def _sum(checked: audit.Checked) -> str:

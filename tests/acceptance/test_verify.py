@@ -16,11 +16,13 @@ def test_books_that_are_whole_are_a_line_for_each_organisation(here: Place) -> N
     first, second = here.run("verify"), here.run("verify")
 
     assert first.code == 0, first.err
-    default, leases, seeds, jobs, runs, graph, other, *_ = first.out.splitlines()
+    default, leases, seeds, captures, tasks, jobs, runs, graph, other, *_ = first.out.splitlines()
     assert re.fullmatch(r"ok    default      audit: 1 event in 1 seal, head [0-9a-f]{64}", default)
     assert re.fullmatch(r"ok    other        audit: 2 events in 1 seal, head [0-9a-f]{64}", other)
     assert leases == "ok    default      leases: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
     assert seeds == "ok    default      seeds: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
+    assert captures == "ok    default      captures: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
+    assert tasks == "ok    default      tasks: 0 grants = 0 released + 0 expired + 0 revoked + 0 held"
     assert jobs == "ok    default      jobs: 0 tasks accepted, 0 ended, 0 live"
     assert runs == "ok    default      runs: 0 runs"
     assert graph == "ok    default      graph: 0 records in 0 entities"
@@ -93,8 +95,8 @@ def test_one_organisation_with_a_fault_does_not_hide_the_others(here: Place) -> 
     assert verified.code == 1
     assert [line[:18].split() for line in verified.out.splitlines()] == [
         ["FAIL", "bad"],
-        *[["ok", "bad"]] * 5,
-        *[["ok", "good"]] * 6,
+        *[["ok", "bad"]] * 7,
+        *[["ok", "good"]] * 8,
     ]
 
 

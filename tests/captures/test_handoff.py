@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from leasehold.auth import Role
+from leasehold.captures import books
 from tests.parts.house import House
 from tests.parts.uploads import upload
 
@@ -326,3 +327,21 @@ async def test_who_waits_at_another_site_keeps_nothing_from_who_takes_all(consum
 
     assert [lease["resource_id"] for lease in (await asyncio.wait_for(anywhere, 8))["leases"]] == [made]
     assert (await elsewhere)["leases"] == []
+
+
+async def test_the_books_of_claims_balance_and_tell_what_was_changed_past_us(
+    home: House, consumer: httpx.AsyncClient
+) -> None:
+    for n in range(3):
+        await upload(consumer, {"a": bytes([n])})
+    first, second, _ = (await acquire(consumer, limit=3))["leases"]
+    await release(consumer, first, "ok")
+    await release(consumer, second, "failed")
+    ((organisation,),) = home.database.rows("SELECT id FROM organisation WHERE slug = 'default'")
+
+    whole = await books(home.app.state.db, organisation)
+    home.database.run("DELETE FROM lease_end")
+    robbed = await books(home.app.state.db, organisation)
+
+    assert (whole.are_whole, whole.grants, whole.released, whole.held) == (True, 3, 2, 1)
+    assert (robbed.are_whole, robbed.unbalanced) == (False, 2)

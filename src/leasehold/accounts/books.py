@@ -9,13 +9,13 @@ from leasehold.accounts.documents import Document
 from leasehold.accounts.mongo_shelf import MongoShelf, reachable
 from leasehold.accounts.store import SQL
 from leasehold.db import Database
-from leasehold.leases import Books, grants_of, kept_books
+from leasehold.leases import Books, Kind, grants_of, kept_books
 
 _AT_ONCE = 1000
 
 
 async def postgres_books(db: Database, organisation: UUID) -> Books:
-    return await kept_books(db, organisation, SQL["books"], SQL["overlaps"])
+    return await kept_books(db, organisation, Kind.ACCOUNT, SQL["books"])
 
 
 class MongoBooks(MongoShelf):

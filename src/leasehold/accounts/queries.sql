@@ -523,17 +523,3 @@ SELECT coalesce(sum(grants), 0)::bigint, coalesce(sum(released), 0)::bigint, coa
        coalesce(sum(revoked), 0)::bigint, coalesce(sum(held), 0)::bigint,
        count(*) FILTER (WHERE grants <> ends + held), count(*) FILTER (WHERE held <> said_held)
   FROM account_book;
-
--- name: overlaps
--- Leases that began before the one before them had ended.
-SELECT count(*)
-  FROM (SELECT acquired_at < lag(ended_at) OVER (PARTITION BY resource ORDER BY fence) AS is_early
-          FROM (SELECT resource, fence, acquired_at, ended_at
-                  FROM lease_end
-                 WHERE organisation = %(organisation)s::uuid AND kind = 'account'
-                UNION ALL
-                SELECT resource, fence, acquired_at, expires_at
-                  FROM lease
-                 WHERE organisation = %(organisation)s::uuid AND kind = 'account' AND NOT moved) every
-       ) neighbours
- WHERE is_early;

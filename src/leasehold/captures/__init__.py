@@ -1,6 +1,7 @@
 """Front door of captures: what visits brought home, kept whole, and handed on."""
 
 from leasehold.captures.blobs import Blobs, Key, key_of
+from leasehold.captures.books import books
 from leasehold.captures.choosing import make
 from leasehold.captures.handoff import Handoff
 from leasehold.captures.machine import CaptureState
@@ -29,6 +30,7 @@ __all__ = [
     "Record",
     "Reread",
     "Sources",
+    "books",
     "count",
     "keep_records",
     "key_of",

@@ -257,3 +257,19 @@ SELECT count(*) FILTER (WHERE state = 'received') AS received, count(*) FILTER (
   FROM capture_now
  WHERE organisation = %(organisation)s::uuid AND (%(site)s::text IS NULL OR site = %(site)s::text)
    AND state IN ('received', 'claimed');
+
+-- name: lease_books
+-- Every grant ended somehow or is held. The lowest 29 bits of a fence count grants (leases/fences.py).
+SELECT coalesce(sum(r.fence & 536870911), 0)::bigint, coalesce(sum(e.released), 0)::bigint,
+       coalesce(sum(e.expired), 0)::bigint, coalesce(sum(e.revoked), 0)::bigint, count(l.id),
+       count(*) FILTER (WHERE (r.fence & 536870911) <> coalesce(e.ends, 0) + CASE WHEN l.id IS NULL THEN 0 ELSE 1 END),
+       count(*) FILTER (WHERE (r.lease IS NULL) <> (l.id IS NULL) OR r.lease <> l.id OR r.fence < l.fence)
+  FROM capture r
+  LEFT JOIN lease l ON l.resource = r.id AND l.organisation = %(organisation)s::uuid
+  LEFT JOIN (SELECT resource, count(*) AS ends, count(*) FILTER (WHERE how = 'released') AS released,
+                    count(*) FILTER (WHERE how = 'expired') AS expired,
+                    count(*) FILTER (WHERE how IN ('revoked', 'superseded')) AS revoked
+               FROM lease_end
+              WHERE organisation = %(organisation)s::uuid AND kind = 'capture'
+              GROUP BY resource) e ON e.resource = r.id
+ WHERE r.organisation = %(organisation)s::uuid;

@@ -2,7 +2,7 @@
 
 from leasehold.jobs import moving_router as _more_routes  # noqa: F401 (joins `routes`)
 from leasehold.jobs.answers import VerdictOut
-from leasehold.jobs.books import books
+from leasehold.jobs.books import books, lease_books
 from leasehold.jobs.intake import take_in
 from leasehold.jobs.limits import breakers
 from leasehold.jobs.machine import Verdict
@@ -46,6 +46,7 @@ __all__ = [
     "WrongTransport",
     "books",
     "breakers",
+    "lease_books",
     "replay_routes",
     "routes",
     "take_in",

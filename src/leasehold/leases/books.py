@@ -7,6 +7,8 @@ from uuid import UUID
 from psycopg.rows import scalar_row
 
 from leasehold.db import Database
+from leasehold.leases.models import Kind
+from leasehold.leases.store import SQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,12 @@ class Books:
         return f"{self.grants:,} grants = {parts}"
 
 
-async def kept_books(db: Database, organisation: UUID, sums: LiteralString, overlaps: LiteralString) -> Books:
-    """By a feature's own statements."""
+async def kept_books(db: Database, organisation: UUID, kind: Kind, sums: LiteralString) -> Books:
+    """By a feature's own sums."""
     async with db.transaction(organisation) as conn:
         (row,) = await (await conn.execute(sums, {"organisation": organisation})).fetchall()
         cur = conn.cursor(row_factory=scalar_row)
-        await cur.execute(overlaps, {"organisation": organisation})
+        await cur.execute(SQL["overlaps"], {"organisation": organisation, "kind": kind})
         grants, released, expired, revoked, held, unbalanced, dangling = row
         overlapping = int(await cur.fetchone() or 0)
         return Books(grants, released, expired, revoked, held, unbalanced, dangling, overlapping)

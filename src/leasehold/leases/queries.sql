@@ -237,3 +237,17 @@ UPDATE lease l
                  clock_timestamp() + %(longest)s::int * interval '1 second'))
   FROM locked
  WHERE l.id = locked.id;
+
+-- name: overlaps
+-- Leases of a kind that began before the one before them on the same thing had ended.
+SELECT count(*)
+  FROM (SELECT acquired_at < lag(ended_at) OVER (PARTITION BY resource ORDER BY fence) AS is_early
+          FROM (SELECT resource, fence, acquired_at, ended_at
+                  FROM lease_end
+                 WHERE organisation = %(organisation)s::uuid AND kind = %(kind)s::text
+                UNION ALL
+                SELECT resource, fence, acquired_at, expires_at
+                  FROM lease
+                 WHERE organisation = %(organisation)s::uuid AND kind = %(kind)s::text AND NOT moved) every
+       ) neighbours
+ WHERE is_early;

@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from leasehold.db import Database
-from leasehold.leases import Books, kept_books
+from leasehold.leases import Books, Kind, kept_books
 from leasehold.seeds.store import SQL
 
 
 async def books(db: Database, organisation: UUID) -> Books:
-    return await kept_books(db, organisation, SQL["books"], SQL["overlaps"])
+    return await kept_books(db, organisation, Kind.SEED, SQL["books"])

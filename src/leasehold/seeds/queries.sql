@@ -412,17 +412,3 @@ SELECT coalesce(sum(s.fence & 536870911), 0)::bigint, coalesce(sum(e.released), 
               WHERE organisation = %(organisation)s::uuid AND kind = 'seed'
               GROUP BY resource) e ON e.resource = s.id
  WHERE s.organisation = %(organisation)s::uuid;
-
--- name: overlaps
--- Leases on seeds that began before the one before them had ended.
-SELECT count(*)
-  FROM (SELECT acquired_at,
-               lag(ended_at) OVER (PARTITION BY resource ORDER BY fence) AS before
-          FROM (SELECT resource, fence, acquired_at, ended_at
-                  FROM lease_end
-                 WHERE organisation = %(organisation)s::uuid AND kind = 'seed'
-                 UNION ALL
-                SELECT resource, fence, acquired_at, NULL
-                  FROM lease
-                 WHERE organisation = %(organisation)s::uuid AND kind = 'seed') grants) pairs
- WHERE acquired_at < before;
