@@ -43,10 +43,10 @@ demo: $(VENV)/.package ## run it in a simulated world, to look around (PORT=…,
 setup: $(VENV)/.package $(VENV)/.dev ## install all that is needed to work on it
 
 test: setup services $(VENV)/.faces ## install what is missing and run the tests (TESTS=path for some)
-	$(call looked-at-twice,$(TESTS) $(if $(filter tests,$(TESTS)),$(foreach one,$(APART) $(JOURNEYS),--ignore=$(one))))
+	@$(call looked-at-twice,$(TESTS) $(if $(filter tests,$(TESTS)),$(foreach one,$(APART) $(JOURNEYS),--ignore=$(one))))
 
 journeys: setup services ## whole stories: commands, the demo, the tutorial, the console in a browser, outages, wrong clocks
-	$(call looked-at-twice,$(JOURNEYS))
+	@$(call looked-at-twice,$(JOURNEYS))
 
 faults: setup services ## kill, stop and cut real processes, fill disks, and look at the books (KILLS=200 for more)
 	$(PYTEST) tests/faults
