@@ -102,7 +102,7 @@ class PostgresPool(Records):
         organisation, batch, at, keyed = work.organisation, work.batch, work.sites, work.keyed
         ending = [end.lease for end in batch.ends]
         ttls = {renewal.lease: renewal.ttl_seconds for renewal in batch.renewals}
-        # In this order everywhere: the guard of sites, accounts, leases, keys. What waits holds nothing that comes after.
+        # In this order everywhere: sites, accounts, leases, keys. What waits holds nothing that comes after.
         async with conn.pipeline():
             if batch.asks:
                 await store.guard(conn, organisation, at)

@@ -90,8 +90,8 @@ async def hang_up_many(
 ) -> set[Once]:
     """Somebody who was told of this under each key is gone; returns the keys that others were told of, too.
 
-    Those that are not returned stay locked: forget them in this transaction if what is under them is taken back. Who is
-    to claim keys after it names them: all are locked in one order, or two batches could wait for each other in a circle.
+    Those that are not returned stay locked: forget them in this transaction if what is under them is taken back. Who
+    claims keys next names them: all are locked in one order, or two batches could wait for each other in a circle.
     """
     if claimed_next:
         all_of_them = list({*told, *claimed_next})
