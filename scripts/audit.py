@@ -19,19 +19,21 @@ class Verdict:
     audited: int
     skipped: int
     weak: tuple[str, ...]
+    unasked: int = 0  # files of which nothing was audited
 
     @property
     def is_clean(self) -> bool:
-        """Nothing weak among those asked about; and some were, or it would mean nothing."""
-        return self.audited > 0 and not self.weak
+        """Nothing weak among those asked about; and some of every file were, or it would mean nothing."""
+        return self.audited > 0 and not self.weak and not self.unasked
 
     @property
     def sentence(self) -> str:
         if self.weak:
             return f"Known weaknesses: {'; '.join(self.weak)}. Run `make requirements` to raise the pinned versions."
-        if not self.audited:
+        if not self.audited or self.unasked:
+            what = f"Nothing of {self.unasked} files" if self.audited else "Nothing"
             return (
-                f"Nothing was audited: of {self.skipped} packages no advisories could be had. "
+                f"{what} was audited: of {self.skipped} packages no advisories could be had. "
                 "Run `make audit` where the package index with its advisories can be reached."
             )
         return f"{self.audited} packages audited, none with a known weakness; {self.skipped} could not be looked up."
@@ -45,7 +47,8 @@ def judged(reports: Sequence[dict[str, Any]]) -> Verdict:
         for package in asked
         for weakness in package.get("vulns", ())
     ]
-    return Verdict(len(asked), len(found) - len(asked), tuple(weak))
+    unasked = sum(all("skip_reason" in package for package in report["dependencies"]) for report in reports)
+    return Verdict(len(asked), len(found) - len(asked), tuple(weak), unasked)
 
 
 def asked(pinned: Path) -> dict[str, Any]:

@@ -68,6 +68,13 @@ def test_an_audit_of_nothing_is_no_audit(packages: list[dict[str, Any]], is_clea
     assert said in verdict.sentence
 
 
+def test_one_file_that_was_audited_does_not_stand_for_another() -> None:
+    verdict = judged([{"dependencies": []}, {"dependencies": [package("a", vulns=[])]}])
+
+    assert not verdict.is_clean
+    assert "Nothing of 1 files was audited" in verdict.sentence
+
+
 def test_the_bill_of_materials_names_every_package(tmp_path: Path) -> None:
     target = tmp_path / "sbom.json"
 
