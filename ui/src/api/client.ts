@@ -14,9 +14,10 @@ api.use({
     if (token) request.headers.set('Authorization', `Bearer ${token}`)
     return request
   },
-  async onResponse({ response }) {
+  async onResponse({ request, response }) {
     // Answers to a token that was replaced meanwhile come late and must not end the new session.
-    if (response.status === 401 && currentToken()) {
+    const token = currentToken()
+    if (response.status === 401 && token && request.headers.get('Authorization') === `Bearer ${token}`) {
       // Something in between may have answered, and not in JSON.
       const problem: Partial<ProblemDocument> = await response
         .clone()
