@@ -32,7 +32,7 @@ async def sender(mailbox: Mailbox, amqp_url: str) -> AsyncIterator[Wire]:
 async def come(mailbox: Mailbox, count: int) -> None:
     """So many messages are here. That the broker has them, which is all that the sender is told, is not enough."""
     async with asyncio.timeout(PATIENCE_S):
-        while mailbox._arrived.qsize() < count:  # noqa: ASYNC110 (nobody tells)
+        while mailbox._arrived.qsize() < count:
             await asyncio.sleep(0.01)
 
 
