@@ -108,7 +108,7 @@ async def stage(
     here: Place, database: TestDatabase, rabbit: Rabbit, amqp_url: str, redis_server: RedisServer
 ) -> AsyncIterator[Stage]:
     # A lease that nobody loses because a server that was killed takes long to come back.
-    alpha = amqp_platform("alpha").replace("lease_seconds: 5,", "lease_seconds: 300,")
+    alpha = amqp_platform("alpha", lease=300)
     (here.folder / "alpha.yaml").write_text(alpha + "writer: {target: postgres, phase: stream}\n")
     (here.folder / "crawler.py").write_text(CRAWLER)
     async with house(database) as home:
