@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.parts.ports import free_port
 from tests.parts.postgres import Postgres, TestDatabase
 from tests.parts.process import PATIENCE_S, Leasehold, Place, place, until
 
@@ -137,9 +138,7 @@ def test_a_postgres_that_dies_under_it_is_started_again(home: Place) -> None:
 
 
 def test_two_starts_at_once_on_one_port_are_one_server(home: Place, here: Place) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_port())
 
     both = [where.start("up", "--port", port) for where in (home, here)]
     until(lambda: any(one.process.poll() is not None for one in both))

@@ -14,9 +14,9 @@ from tests.parts.postgres import TestDatabase
 from tests.parts.wire import Wire, wire
 
 
-def amqp_platform(slug: str, *, concurrency: int = 10, wait: float = 0.0, queue: int = 300) -> str:
+def amqp_platform(slug: str, *, concurrency: int = 10, wait: float = 0.0, lease: int = 5, queue: int = 300) -> str:
     text = platform(slug, concurrency=concurrency, wait=wait).replace("transport: http", "transport: amqp")
-    return text.replace("lease_seconds: 5", f"lease_seconds: 5, queue_seconds: {queue}")
+    return text.replace("lease_seconds: 5", f"lease_seconds: {lease}, queue_seconds: {queue}")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from leasehold.amqp.line import Line, Mailbox
 from leasehold.amqp.topology import RESULTS_QUEUE
-from tests.parts.wire import Wire, wire
+from tests.parts.wire import PATIENCE_S, Wire, wire
 
 MANY = 60
 
@@ -29,11 +29,18 @@ async def sender(mailbox: Mailbox, amqp_url: str) -> AsyncIterator[Wire]:
         yield made
 
 
+async def come(mailbox: Mailbox, count: int) -> None:
+    """So many messages are here. That the broker has them, which is all that the sender is told, is not enough."""
+    async with asyncio.timeout(PATIENCE_S):
+        while mailbox._arrived.qsize() < count:
+            await asyncio.sleep(0.01)
+
+
 async def test_many_messages_make_few_batches_in_their_order(mailbox: Mailbox, sender: Wire) -> None:
     sending = asyncio.create_task(sender.bring(*({"n": n} for n in range(MANY))))
 
     batches: list[list[bytes]] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while sum(map(len, batches)) < MANY:
             batches.append([message.body for message in await mailbox.batch(MANY, 30)])
             await asyncio.sleep(0.05)  # it is dealt with
@@ -46,7 +53,7 @@ async def test_many_messages_make_few_batches_in_their_order(mailbox: Mailbox, s
 
 async def test_who_finds_several_looks_whether_more_are_coming(mailbox: Mailbox, sender: Wire) -> None:
     await sender.bring({"n": 1}, {"n": 2})
-    await asyncio.sleep(0.2)  # they are here by now
+    await come(mailbox, 2)
 
     reading = asyncio.create_task(mailbox.batch(10, 30))
     await asyncio.sleep(0)
@@ -58,7 +65,7 @@ async def test_who_finds_several_looks_whether_more_are_coming(mailbox: Mailbox,
 
 async def test_a_lone_message_is_not_kept_waiting(mailbox: Mailbox, sender: Wire) -> None:
     await sender.bring({"n": 1})
-    await asyncio.sleep(0.2)  # it is here by now
+    await come(mailbox, 1)
 
     batch = mailbox.batch(10, 30)
     with pytest.raises(StopIteration) as told:
@@ -71,7 +78,7 @@ async def test_a_batch_is_no_larger_than_it_may_be_and_stays_until_it_is_dealt_w
     mailbox: Mailbox, sender: Wire
 ) -> None:
     await sender.bring(*({"n": n} for n in range(5)))
-    await asyncio.sleep(0.2)
+    await come(mailbox, 5)
 
     first = [message.body for message in await mailbox.batch(3, 30)]
     again = [message.body for message in await mailbox.batch(3, 30)]

@@ -98,8 +98,11 @@ async def hostile(operator: Page, elsewhere: int) -> AsyncIterator[Page]:
 
 
 def standing(server: Leasehold) -> Any:
-    """Everything that the attacks are after, and the whole audit."""
-    return [ask(server, "GET", path)["items"] for path in ("/v2/sites", "/v2/tokens", "/v2/audit?limit=500")]
+    """Everything that the attacks are after, and the whole audit; not when a token was used, which looking changes."""
+    sites, tokens, audit = (
+        ask(server, "GET", path)["items"] for path in ("/v2/sites", "/v2/tokens", "/v2/audit?limit=500")
+    )
+    return sites, [one | {"last_used_at": None} for one in tokens], audit
 
 
 def wish(token: str | None = None, method: str = "POST", **how: Any) -> dict[str, Any]:

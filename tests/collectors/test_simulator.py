@@ -3,11 +3,12 @@
 import base64
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 
-from tests.parts.process import Leasehold, Place, place, until
+from tests.parts.process import PATIENCE_S, Leasehold, Place, place, until
 
 TOYS = {"source": "amazon_search", "query": "toys", "parse": True}
 
@@ -19,7 +20,7 @@ def simulator() -> Iterator[tuple[Leasehold, httpx.Client]]:
         until(lambda: "Ctrl-C stops it." in process.out or process.process.poll() is not None)
         found = re.search(r"Simulated providers at (http://127\.0\.0\.1:\d+), 30 products", process.out)
         assert found, process.err
-        with httpx.Client(base_url=found[1], trust_env=False) as client:
+        with httpx.Client(base_url=found[1], trust_env=False, timeout=PATIENCE_S) as client:
             yield process, client
 
 
@@ -116,6 +117,18 @@ def test_each_provider_fails_on_command_and_alone(
     assert (token(client).status_code, query(client).status_code) == (status, 200)
     client.put("/control", json={"provider": "oxylabs", "mode": mode})
     assert (query(client).status_code, list(query(client).json())) == (status, ["message"])
+
+
+def test_what_is_held_is_answered_as_the_next_mode_says(client: httpx.Client) -> None:
+    client.put("/control", json={"provider": "oxylabs", "mode": "hold"}).raise_for_status()
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(query, client)
+        with pytest.raises(TimeoutError):
+            held.result(1)
+        client.put("/control", json={"provider": "oxylabs", "mode": "down"})
+
+        assert held.result(PATIENCE_S).status_code == 503
+    assert client.get("/control/requests").json()["total"] == 0
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ class Stage:
     async def parked(self, count: int = 1) -> None:
         """Until so many wait."""
         room = self.home.app.state.accounts.counter.room
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(room) != count:
                 await asyncio.sleep(0.005)
 

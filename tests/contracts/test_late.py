@@ -16,7 +16,7 @@ from leasehold.ids import parse
 from leasehold.problems import Unavailable
 from tests.contracts.stage import Stage
 
-TTL_S = 30
+TTL_S = 300
 
 
 @dataclass
@@ -102,9 +102,9 @@ async def test_a_repeat_is_told_what_is_left_however_little(slow: Slow) -> None:
 
 async def test_time_spent_waiting_takes_nothing_from_the_lease(stage: Stage, slow: Slow) -> None:
     (held,) = [await stage.acquire()]
-    waiter = asyncio.create_task(slow.ask("k", ttl_s=2, wait_s=20))
+    waiter = asyncio.create_task(slow.ask("k", ttl_s=9, wait_s=25))
     await stage.parked()
-    await asyncio.sleep(2.2)
+    await asyncio.sleep(6.5)  # less than a third of it would be left
 
     await stage.release(held)
 

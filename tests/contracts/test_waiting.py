@@ -17,9 +17,14 @@ async def twin(stage: Stage) -> AsyncIterator[Stage]:
         yield other
 
 
+def ask_for_long(stage: Stage, **more: object) -> asyncio.Task[JSON]:
+    """Somebody who asks and waits, if it has to, for longer than we do."""
+    return asyncio.create_task(stage.ask(**{"wait_seconds": 25, **more}))  # type: ignore[arg-type]
+
+
 async def begin(stage: Stage, waiters: int = 1, **more: object) -> asyncio.Task[JSON]:
     """Somebody who asks and has to wait; comes back when it does."""
-    task = asyncio.create_task(stage.ask(**{"wait_seconds": 25, **more}))  # type: ignore[arg-type]
+    task = ask_for_long(stage, **more)
     await stage.parked(waiters)
     return task
 
@@ -82,11 +87,11 @@ async def test_whatever_makes_room_wakes_who_waits(stage: Stage, change: str) ->
 
 
 async def test_the_end_of_a_rest_wakes_who_waits(stage: Stage) -> None:
-    await stage.site(cooldown_seconds=1)
+    await stage.site(cooldown_seconds=3)
     await stage.accounts("one")
     await stage.release(await stage.acquire())
 
-    assert (await answer(await begin(stage)))["leases"]
+    assert (await answer(ask_for_long(stage)))["leases"]
 
 
 async def test_the_end_of_a_lease_wakes_who_waits(stage: Stage) -> None:
@@ -94,7 +99,7 @@ async def test_the_end_of_a_lease_wakes_who_waits(stage: Stage) -> None:
     await stage.accounts("one")
     await stage.acquire(ttl_seconds=5)
 
-    assert (await answer(await begin(stage)))["leases"]
+    assert (await answer(ask_for_long(stage)))["leases"]
 
 
 async def test_first_come_is_first_served(stage: Stage) -> None:

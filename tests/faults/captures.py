@@ -6,7 +6,6 @@ python -m tests.faults.captures --seed 1 --kills 40 --uploaders 6
 import argparse
 import hashlib
 import random
-import secrets
 import sys
 import threading
 import time
@@ -19,14 +18,16 @@ from functools import partial
 import httpx
 import psutil
 
-from tests.parts.ports import PORTS
-from tests.parts.process import Leasehold, Place, place
+from tests.parts.ports import free_port
+from tests.parts.process import PATIENCE_S, Leasehold, Place, place, until
 from tests.parts.uploads import BOUNDARY, END, drafts, file_part, meta_part
 
 ADMIN = "lh_" + "Torture000" * 3
 LARGEST_BYTES = 3_000_000
 # Between two kills, from when the server is ready.
 LIVES_S = (0.2, 1.5)
+# What is acknowledged in each life at the least, however long that takes.
+LIVED = 7
 
 say = partial(print, flush=True)
 
@@ -73,7 +74,7 @@ class Uploader(threading.Thread):
             "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
             "Idempotency-Key": uuid.uuid4().hex,
         }
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 2 * PATIENCE_S
         attempts = 0
         while time.monotonic() < deadline:
             attempts += 1
@@ -103,12 +104,13 @@ class Uploader(threading.Thread):
 def torture(plan: Plan, here: Place) -> Told:
     told = Told()
     dice = random.Random(plan.seed)  # noqa: S311
-    port = secrets.choice(PORTS)
+    port = free_port()
     server = _up(here, port)
     httpx.post(
         f"{server.address}/v2/sites",
         json={"slug": "board", "domain": "board.example"},
         headers={"Authorization": f"Bearer {ADMIN}"},
+        timeout=PATIENCE_S,
     ).raise_for_status()
     stop = threading.Event()
     uploaders = [Uploader(plan, n, server.address, told, stop) for n in range(plan.uploaders)]
@@ -116,12 +118,15 @@ def torture(plan: Plan, here: Place) -> Told:
         uploader.start()
     try:
         for n in range(plan.kills):
+            wanted = len(told.acknowledged) + LIVED
             time.sleep(dice.uniform(*LIVES_S))
+            until(lambda: len(told.acknowledged) >= wanted)  # noqa: B023
             server.kill()
             if n % 4 == 3:
                 _kill_postgres(here)
             server = _up(here, port)
-        time.sleep(1)
+        last = len(told.acknowledged)
+        until(lambda: len(told.acknowledged) > last)
     finally:
         stop.set()
         for uploader in uploaders:
@@ -147,7 +152,7 @@ def _kill_postgres(here: Place) -> None:
 def _wrong(server: Leasehold, told: Told) -> Iterator[str]:
     """Read everything that was acknowledged once more."""
     headers = {"Authorization": f"Bearer {ADMIN}"}
-    with httpx.Client(base_url=server.address, headers=headers, timeout=20, trust_env=False) as client:
+    with httpx.Client(base_url=server.address, headers=headers, timeout=PATIENCE_S, trust_env=False) as client:
         kept = list(_everything(client))
         by_url = {capture["url"]: capture for capture in kept}
         if len(by_url) != len(kept):

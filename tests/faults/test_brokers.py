@@ -239,7 +239,7 @@ async def stage(
         )
         await asyncio.to_thread(server.ready)
         headers = {"Authorization": f"Bearer {token}"}
-        made = httpx.AsyncClient(base_url=server.address, headers=headers, trust_env=False, timeout=10)
+        made = httpx.AsyncClient(base_url=server.address, headers=headers, trust_env=False, timeout=60)
         client = await stack.enter_async_context(made)
         load = Load(random.Random(SEED), amqp_url, Broker(client))  # noqa: S311
         yield Stage(server, load, sky, rabbit, redis_server)

@@ -44,6 +44,13 @@ def refused(op: str, lease: str, began: float, ended: float, reason: str) -> Cal
     return call(op, began, ended, "fail", 410, lease=lease, ttl=5, outcome="ok", cooldown=None, seen={"reason": reason})
 
 
+def too_slow(took: float) -> Call:
+    """Who was told, when all was well, that what it was granted has been taken back."""
+    asked = acquire(SECOND, 20.5, inf)
+    said = "The server was too slow to tell in time what it granted, and has given it back. Try again."
+    return replace(asked, result="unknown", seen={"status": 503, "detail": said, "took": took})
+
+
 @dataclass
 class Story:
     """Ann holds an account and gives it back; after its rest Bob gets it, renews it once and lets it run out."""
@@ -123,6 +130,15 @@ def nobody_released(story: Story) -> None:
 
 def released_after_it_ran_out(story: Story) -> None:
     story.grants[0] = replace(FIRST, expires_at=11.0)
+
+
+def released_just_after_it_ran_out(story: Story) -> None:
+    story.grants[0] = replace(FIRST, expires_at=11.85)
+
+
+def released_long_after_it_was_asked_for(story: Story) -> None:
+    story.grants[0] = replace(FIRST, expires_at=10.9)
+    story.calls[1] = release("lease_1", 10.8, 12.1)
 
 
 def expired_too_soon(story: Story) -> None:
@@ -241,6 +257,10 @@ def down_when_all_is_well(story: Story) -> None:
     story.calls.append(call("heartbeat", 20.5, inf, "unknown", 503, lease="lease_2", ttl=5))
 
 
+def stale_too_soon(story: Story) -> None:
+    story.calls.append(too_slow(3.0))
+
+
 def lease_unknown(story: Story) -> None:
     story.calls.append(call("release", 21.9, 22.0, "fail", 404, lease="lease_2", outcome="ok", cooldown=None))
 
@@ -266,6 +286,8 @@ BROKEN: dict[Callable[[Story], None], str] = {
     nobody_asked: "every_grant_was_asked_for",
     nobody_released: "every_end_has_its_cause",
     released_after_it_ran_out: "every_end_has_its_cause",
+    released_just_after_it_ran_out: "every_end_has_its_cause",
+    released_long_after_it_was_asked_for: "every_end_has_its_cause",
     expired_too_soon: "every_end_has_its_cause",
     taken_back_from_its_holder: "every_end_has_its_cause",
     renewed_after_its_end: "only_live_leases_act",
@@ -292,6 +314,7 @@ BROKEN: dict[Callable[[Story], None], str] = {
     granted_though_blocked: "rests_are_kept",
     a_crash: "answers_are_known",
     down_when_all_is_well: "answers_are_known",
+    stale_too_soon: "answers_are_known",
     lease_unknown: "answers_are_known",
     booked_twice: "books_add_up",
     never_booked: "books_add_up",
@@ -336,6 +359,13 @@ def test_heartbeats_before_a_grant_nobody_was_told_of_say_nothing_about_its_end(
 def test_down_while_something_is_broken_is_no_fault() -> None:
     story = Story()
     story.calls.append(call("heartbeat", 16.5, inf, "unknown", 503, lease="lease_2", ttl=5))
+
+    assert story.faults() == []
+
+
+def test_a_server_too_slow_to_tell_in_time_is_no_fault() -> None:
+    story = Story()
+    story.calls.append(too_slow(3.5))
 
     assert story.faults() == []
 

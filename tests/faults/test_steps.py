@@ -18,7 +18,7 @@ import pytest
 from leasehold.amqp import declare
 from leasehold.amqp.topology import queues
 from tests.amqp.conftest import amqp_platform
-from tests.faults.undying import PATIENCE_S, Undying, long_gone, taken_over, undying, until
+from tests.faults.undying import PATIENCE_S, Undying, long_gone, run_out, taken_over, undying, until
 from tests.parts.amqp_words import Amqp
 from tests.parts.broker import JSON, Broker
 from tests.parts.house import house
@@ -89,6 +89,8 @@ class Stage:
         async with asyncio.timeout(PATIENCE_S):
             await tap.blown.wait()
         long_gone(self.database)
+        if step is STEPS["task-published"] and when == "before":
+            run_out(self.database)
         found: JSON = await until(partial(self._over, job))
         await until(self._is_stream_empty)
         return found
@@ -105,7 +107,9 @@ class Stage:
 async def stage(
     here: Place, database: TestDatabase, rabbit: Rabbit, amqp_url: str, redis_server: RedisServer
 ) -> AsyncIterator[Stage]:
-    (here.folder / "alpha.yaml").write_text(amqp_platform("alpha") + "writer: {target: postgres, phase: stream}\n")
+    # A lease that nobody loses because a server that was killed takes long to come back.
+    alpha = amqp_platform("alpha", lease=300)
+    (here.folder / "alpha.yaml").write_text(alpha + "writer: {target: postgres, phase: stream}\n")
     (here.folder / "crawler.py").write_text(CRAWLER)
     async with house(database) as home:
         token = await home.token()
@@ -140,7 +144,7 @@ async def stage(
                 base_url=f"http://127.0.0.1:{port}",
                 headers={"Authorization": f"Bearer {token}"},
                 trust_env=False,
-                timeout=10,
+                timeout=PATIENCE_S,
             )
         )
         await until(lambda: client.get("/v2/jobs/books"))

@@ -66,6 +66,13 @@ def long_gone(database: TestDatabase) -> None:
     database.run("UPDATE waiter SET refreshed_at = refreshed_at - interval '1 minute'")
 
 
+def run_out(database: TestDatabase) -> None:
+    """As if the lease of every task that came to nobody had run out."""
+    unpublished = "(SELECT lease FROM task WHERE lease IS NOT NULL AND published_at IS NULL)"
+    database.run(f"UPDATE lease SET expires_at = clock_timestamp() - interval '1 second' WHERE id IN {unpublished}")
+    database.run(f"UPDATE task SET back_at = clock_timestamp() - interval '1 second' WHERE lease IN {unpublished}")
+
+
 def taken_over(redis: RedisServer) -> bool:
     """As if what a data-writer took out of the stream had lain with it for long; whether anything is in the stream."""
     with redis.client() as client:

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -44,8 +45,17 @@ class Answer:
 class Wire:
     """The connections of one client, and its history."""
 
-    def __init__(self, folder: Path, name: str, servers: list[str], token: str, rng: random.Random) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        servers: list[str],
+        token: str,
+        rng: random.Random,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         self._log = Recorder(folder, name)
+        self._patience_s = patience_s
         self._servers = servers
         self._rng = rng
         self._http = httpx.AsyncClient(
@@ -55,15 +65,15 @@ class Wire:
         )
 
     async def call(self, ask: Ask) -> Answer:
-        number = self._log.invoke(ask.op, ask.asked)
+        number, began = self._log.invoke(ask.op, ask.asked), time.monotonic()
         answer = await self._send(ask)
-        self._log.answered(number, answer.result, answer.seen)
+        self._log.answered(number, answer.result, {**answer.seen, "took": time.monotonic() - began})
         return answer
 
     async def look(self, path: str) -> list[dict[str, Any]]:
         """What a list shows; nothing when it cannot be had. That is no part of the history."""
         try:
-            response = await self._http.get(self._rng.choice(self._servers) + path, timeout=PATIENCE_S)
+            response = await self._http.get(self._rng.choice(self._servers) + path, timeout=self._patience_s)
             items: list[dict[str, Any]] = response.json()["items"] if response.status_code == 200 else []
         except httpx.HTTPError:
             return []
@@ -82,7 +92,7 @@ class Wire:
                     self._rng.choice(self._servers) + ask.path,
                     json=ask.body,
                     headers={"Idempotency-Key": key} if key else {},
-                    timeout=PATIENCE_S + ask.wait_s,
+                    timeout=self._patience_s + ask.wait_s,
                 )
         except TimeoutError:
             return Answer("unknown", {"error": "cut"})
@@ -97,7 +107,8 @@ def _read(ask: Ask, response: httpx.Response) -> Answer:
     status = response.status_code
     document = response.json()
     if status >= 500:
-        return Answer("unknown", {"status": status, "problem": document["type"], "request": document["request_id"]})
+        said = {"problem": document["type"], "detail": document["detail"], "request": document["request_id"]}
+        return Answer("unknown", {"status": status, **said})
     if status >= 400:
         seen = {"status": status, "problem": document["type"], "reason": document.get("reason")}
         return Answer("fail", seen)

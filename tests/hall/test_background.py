@@ -10,7 +10,7 @@ from tests.parts.house import house
 from tests.parts.postgres import TestDatabase
 
 
-async def until(condition: object, seconds: float = 5.0) -> None:
+async def until(condition: object, seconds: float = 60.0) -> None:
     assert callable(condition)
     async with asyncio.timeout(seconds):
         while not condition():

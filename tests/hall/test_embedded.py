@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 import psutil
@@ -12,7 +13,7 @@ import psycopg
 import pytest
 
 from leasehold.embedded import SYSTEM_USER, Embedded, EmbeddedFailed
-from tests.parts.process import Place, place, until
+from tests.parts.process import PATIENCE_S, Place, place, until
 
 # Another process that uses the folder, says so, and stays until its standard input ends.
 USE = "import sys, pathlib, leasehold.embedded as e; e.Embedded(pathlib.Path(sys.argv[1])).start(); print(); input()"
@@ -144,14 +145,18 @@ def test_a_pid_file_that_was_cut_off_does_not_stop_a_start(home: Place, text: st
 def test_workers_that_outlive_a_killed_postgres_are_waited_for(home: Place) -> None:
     first, second = Embedded(home.data), Embedded(home.data)
     with closing(psycopg.connect(first.start(), autocommit=True)) as conn:
-        # Busy, and so deaf to the death of its postmaster for as long as this takes.
-        conn.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 8000000)")
         worker, postmaster = psutil.Process(conn.info.backend_pid), home.postmaster
+        worker.suspend()  # and so deaf to the death of its postmaster
         postmaster.kill()
         until(lambda: postmaster not in home.processes())
         assert worker in home.processes()
 
-        url = second.start()
+        with ThreadPoolExecutor(1) as pool:
+            starting = pool.submit(second.start)
+            with pytest.raises(TimeoutError):
+                starting.result(1)
+            worker.resume()
+            url = starting.result(PATIENCE_S)
 
         assert worker not in home.processes()
     assert is_answering(url)

@@ -6,7 +6,7 @@ import select
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -15,8 +15,11 @@ from leasehold.server import bear_many
 from tests.parts.postgres import Postgres, TestDatabase
 from tests.parts.process import PATIENCE_S, Leasehold, place, until
 
+TOKEN = "lh_" + "Bootstrap0" * 3
 BODY_LIMIT = 512 * 1024
-RECEIVE_TIMEOUT_S = 0.5  # and the server looks once a second
+# What a client may take; the server looks once a second. A busy machine keeps those who mean well waiting, too: they
+# have more time than those who are to be hung up on.
+RECEIVE_TIMEOUT_S, HURRIED_S = 10.0, 2.0
 WAITING = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
@@ -26,15 +29,29 @@ def behind(postgres: Postgres, worker_id: str) -> TestDatabase:
     return postgres.create(f"lh_server_{worker_id}")
 
 
-@pytest.fixture(scope="module")
-def serve(behind: TestDatabase) -> Iterator[Leasehold]:
-    """One server for all of these: no client may harm another."""
+@contextmanager
+def serving(behind: TestDatabase, receive_timeout_s: float) -> Iterator[Leasehold]:
     with place() as here:
         yield here.serve(
             LEASEHOLD_DATABASE_URL=behind.url,
-            LEASEHOLD_RECEIVE_TIMEOUT_SECONDS=str(RECEIVE_TIMEOUT_S),
+            LEASEHOLD_BOOTSTRAP_TOKEN=TOKEN,
+            LEASEHOLD_RECEIVE_TIMEOUT_SECONDS=str(receive_timeout_s),
             LEASEHOLD_BODY_LIMIT_BYTES=str(BODY_LIMIT),
         )
+
+
+@pytest.fixture(scope="module")
+def serve(behind: TestDatabase) -> Iterator[Leasehold]:
+    """One server for all of these: no client may harm another."""
+    with serving(behind, RECEIVE_TIMEOUT_S) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def hurried(behind: TestDatabase) -> Iterator[Leasehold]:
+    """One that hangs up sooner, for those who are to see it."""
+    with serving(behind, HURRIED_S) as made:
+        yield made
 
 
 @pytest.fixture
@@ -43,13 +60,19 @@ def client(serve: Leasehold) -> Iterator[socket.socket]:
         yield made
 
 
+@pytest.fixture
+def dawdler(hurried: Leasehold) -> Iterator[socket.socket]:
+    with connect(hurried) as made:
+        yield made
+
+
 def connect(serve: Leasehold) -> socket.socket:
     return socket.create_connection(("127.0.0.1", serve.port), timeout=PATIENCE_S)
 
 
-def post(serve: Leasehold, *headers: str) -> bytes:
+def post(*headers: str) -> bytes:
     """The head of a request that takes a body."""
-    lines = ["POST /v2/sites/rewrite HTTP/1.1", "Host: x", f"Authorization: Bearer {serve.token}"]
+    lines = ["POST /v2/sites/rewrite HTTP/1.1", "Host: x", f"Authorization: Bearer {TOKEN}"]
     return "\r\n".join([*lines, "Content-Type: application/json", *headers, "", ""]).encode()
 
 
@@ -84,49 +107,49 @@ def problem(answer: bytes) -> tuple[int, str]:
     return document["status"], document["type"]
 
 
-def test_a_client_that_says_nothing_is_hung_up_on(client: socket.socket) -> None:
-    assert rest(client) == b""
+def test_a_client_that_says_nothing_is_hung_up_on(dawdler: socket.socket) -> None:
+    assert rest(dawdler) == b""
 
 
-def test_a_client_that_trickles_its_headers_is_hung_up_on(serve: Leasehold, client: socket.socket) -> None:
-    client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+def test_a_client_that_trickles_its_headers_is_hung_up_on(dawdler: socket.socket) -> None:
+    dawdler.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
 
-    answer = trickle(client)
-
-    assert problem(answer) == (408, "/problems/request-timeout")
-
-
-def test_a_client_that_trickles_its_body_is_hung_up_on(serve: Leasehold, client: socket.socket) -> None:
-    client.sendall(post(serve, "Content-Length: 100000") + b'{"urls": ["')
-
-    answer = trickle(client)
+    answer = trickle(dawdler)
 
     assert problem(answer) == (408, "/problems/request-timeout")
 
 
-def test_a_client_that_promises_more_than_it_sends_is_hung_up_on(serve: Leasehold, client: socket.socket) -> None:
-    client.sendall(post(serve, "Content-Length: 100") + b'{"urls": []}')
+def test_a_client_that_trickles_its_body_is_hung_up_on(dawdler: socket.socket) -> None:
+    dawdler.sendall(post("Content-Length: 100000") + b'{"urls": ["')
 
-    assert problem(rest(client)) == (408, "/problems/request-timeout")
+    answer = trickle(dawdler)
+
+    assert problem(answer) == (408, "/problems/request-timeout")
 
 
-def test_many_slow_clients_do_not_keep_a_good_one_waiting(serve: Leasehold) -> None:
+def test_a_client_that_promises_more_than_it_sends_is_hung_up_on(dawdler: socket.socket) -> None:
+    dawdler.sendall(post("Content-Length: 100") + b'{"urls": []}')
+
+    assert problem(rest(dawdler)) == (408, "/problems/request-timeout")
+
+
+def test_many_slow_clients_do_not_keep_a_good_one_waiting(hurried: Leasehold) -> None:
     """They say nothing, trickle their headers, or trickle their bodies; each is hung up on."""
     beginnings = (
         b"",
         b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ",
-        post(serve, "Content-Length: 100000") + b'{"urls": ["',
+        post("Content-Length: 100000") + b'{"urls": ["',
     )
     told = 0
     with ExitStack() as held:
         slow: dict[socket.socket, int] = {}
         for number in range(500):
-            client = held.enter_context(closing(connect(serve)))
+            client = held.enter_context(closing(connect(hurried)))
             slow[client] = number % 3
             send_what_it_takes(client, beginnings[number % 3])
 
         while slow:
-            assert serve.ask("GET", "/v2/sites", serve.token).status_code == 200
+            assert hurried.ask("GET", "/v2/sites", TOKEN).status_code == 200
             answered, ready, _ = select.select(list(slow), list(slow), [], PATIENCE_S)
             for client in answered:
                 # What was said is lost on who was still sending when the server hung up.
@@ -152,24 +175,24 @@ def test_a_server_may_open_as_many_files_as_it_bears_sockets() -> None:
     assert raised == (min(16_384, hard), hard)
 
 
-def test_a_slow_upload_that_makes_progress_is_not_cut(serve: Leasehold, client: socket.socket) -> None:
+def test_a_slow_upload_that_makes_progress_is_not_cut(client: socket.socket) -> None:
     body = b'{"urls": ["https://board.example/"]}'.rjust(BODY_LIMIT)
-    client.sendall(post(serve, f"Content-Length: {len(body)}", "Connection: close"))
+    client.sendall(post(f"Content-Length: {len(body)}", "Connection: close"))
 
     for start in range(0, len(body), BODY_LIMIT // 24):
         client.sendall(body[start : start + BODY_LIMIT // 24])
-        time.sleep(0.1)  # more than two seconds in all: twice what it may take without progress
+        time.sleep(0.5)  # twelve seconds in all: more than it may take without progress
 
     assert rest(client).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_a_connection_may_rest_between_requests(client: socket.socket) -> None:
-    with client.makefile("rb") as answers:
-        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+def test_a_connection_may_rest_between_requests(dawdler: socket.socket) -> None:
+    with dawdler.makefile("rb") as answers:
+        dawdler.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b'{"status":"ok"}' in read_one(answers)
-        time.sleep(2.1)  # it has looked twice
+        time.sleep(HURRIED_S + 2.1)  # it has looked twice since
 
-        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        dawdler.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 
         assert b'{"status":"ok"}' in read_one(answers)
 
@@ -236,10 +259,8 @@ def test_headers_just_below_the_limit_are_fine(client: socket.socket) -> None:
     assert rest(client).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_what_follows_a_body_shorter_than_it_is_taken_for_the_next_request(
-    serve: Leasehold, client: socket.socket
-) -> None:
-    client.sendall(post(serve, "Content-Length: 36") + b'{"urls": ["https://board.example/"]} and more\r\n\r\n')
+def test_what_follows_a_body_shorter_than_it_is_taken_for_the_next_request(client: socket.socket) -> None:
+    client.sendall(post("Content-Length: 36") + b'{"urls": ["https://board.example/"]} and more\r\n\r\n')
 
     first, _, second = rest(client).partition(b"HTTP/1.1 400")
 
@@ -247,14 +268,12 @@ def test_what_follows_a_body_shorter_than_it_is_taken_for_the_next_request(
     assert problem(b"HTTP/1.1 400" + second) == (400, "/problems/malformed-request")
 
 
-def test_a_broken_request_is_answered_after_the_one_before_it(
-    serve: Leasehold, client: socket.socket, behind: TestDatabase
-) -> None:
+def test_a_broken_request_is_answered_after_the_one_before_it(client: socket.socket, behind: TestDatabase) -> None:
     body = b'{"slug": "board", "domain": "board1.example"}'
-    good = post(serve, f"Content-Length: {len(body)}").replace(b"/v2/sites/rewrite", b"/v2/sites") + body
+    good = post(f"Content-Length: {len(body)}").replace(b"/v2/sites/rewrite", b"/v2/sites") + body
     with behind.connect() as conn, conn.transaction():
         conn.execute("LOCK TABLE site")
-        client.sendall(good + post(serve, "Transfer-Encoding: chunked") + b"no number\r\n")
+        client.sendall(good + post("Transfer-Encoding: chunked") + b"no number\r\n")
         until(lambda: behind.rows(WAITING))
         assert not select.select([client], [], [], 0)[0]
 
@@ -274,8 +293,8 @@ def test_a_request_that_has_its_answer_gets_no_second_one(client: socket.socket)
         assert answers.read() == b""
 
 
-def test_an_endless_body_gets_its_answer_as_soon_as_it_is_too_large(serve: Leasehold, client: socket.socket) -> None:
-    client.sendall(post(serve, "Transfer-Encoding: chunked"))
+def test_an_endless_body_gets_its_answer_as_soon_as_it_is_too_large(client: socket.socket) -> None:
+    client.sendall(post("Transfer-Encoding: chunked"))
 
     sent = send_chunks(client)
 
@@ -303,11 +322,11 @@ def send_chunks(client: socket.socket) -> int:
     return 1600 * len(chunk)
 
 
-def test_pipelined_requests_are_answered_in_order(serve: Leasehold, client: socket.socket) -> None:
+def test_pipelined_requests_are_answered_in_order(client: socket.socket) -> None:
     body = b'{"urls": ["https://board.example/"]}'
     client.sendall(
         b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-        + post(serve, f"Content-Length: {len(body)}") + body
+        + post(f"Content-Length: {len(body)}") + body
         + b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     )  # fmt: skip
 

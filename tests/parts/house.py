@@ -91,6 +91,6 @@ async def house(
 
 async def _all_given_back(pool: AsyncConnectionPool[Any]) -> None:
     """Every test ends with every connection back in the pool; one that is still being opened is waited for."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not pool.closed and pool.get_stats()["pool_available"] < pool.get_stats()["pool_size"]:
             await asyncio.sleep(0.005)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from leasehold.simulate.boxes import THEPORNDB, Box, Clock
-from leasehold.simulate.control import RETRY_AFTER_S, Mode, answer
+from leasehold.simulate.control import HELD_S, RETRY_AFTER_S, Mode, answer
 
 
 @dataclass(slots=True)
@@ -63,6 +63,9 @@ class BoxControl:
         self.requests[box][what] += 1
         manner = self.manners[box]
         mode = manner.spent()
+        while mode is Mode.HOLD:
+            await asyncio.sleep(HELD_S)
+            mode = manner.mode
         late_ms = self.latency_ms + (self.slow_ms if mode is Mode.SLOW else 0)
         if late_ms:
             await asyncio.sleep(late_ms / 1000)

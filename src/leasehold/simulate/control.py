@@ -11,6 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 RETRY_AFTER_S = 2
+# How often what is held looks whether it may go on.
+HELD_S = 0.02
 
 
 class Mode(StrEnum):
@@ -18,6 +20,7 @@ class Mode(StrEnum):
     DOWN = "down"  # 503 to everything, tokens too
     RATE_LIMITED = "rate_limited"  # 429 with Retry-After
     SLOW = "slow"  # right, but late
+    HOLD = "hold"  # no answer before there is another mode, and then that mode's
 
 
 PROVIDERS = ("oxylabs", "ebay")
@@ -40,6 +43,8 @@ class Control:
 
     async def pause(self, provider: str) -> None:
         """Whatever an answer takes."""
+        while self.modes[provider] == Mode.HOLD:  # noqa: ASYNC110 (tests set it from another thread)
+            await asyncio.sleep(HELD_S)
         late_ms = self.latency_ms + (self.slow_ms if self.modes[provider] == Mode.SLOW else 0)
         if late_ms:
             await asyncio.sleep(late_ms / 1000)
