@@ -120,7 +120,19 @@ CREATE FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting
          WHERE step.organisation IS NOT NULL
     )
     SELECT (SELECT count(*)::int FROM task WHERE platform = slug AND lease IS NOT NULL),
-           (SELECT count(organisation)::int FROM step);
+           (SELECT count(*)::int
+              FROM step
+             WHERE EXISTS (SELECT
+                             FROM task t
+                            WHERE t.organisation = step.organisation AND t.platform = slug AND t.status = 'pending'
+                              AND t.not_before <= statement_timestamp() AND t.deadline_at > statement_timestamp())
+               AND NOT EXISTS (SELECT
+                                 FROM platform_pause p
+                                WHERE p.organisation = step.organisation AND p.platform = slug)
+               AND NOT EXISTS (SELECT
+                                 FROM platform_breaker b
+                                WHERE b.organisation = step.organisation AND b.platform = slug
+                                  AND b.probe_at > statement_timestamp()));
 $$;
 
 CREATE FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) RETURNS record
@@ -2561,9 +2573,15 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_breaker TO leasehold_
 
 GRANT SELECT(organisation) ON TABLE public.platform_breaker TO leasehold_system;
 
+GRANT SELECT(platform) ON TABLE public.platform_breaker TO leasehold_system;
+
+GRANT SELECT(probe_at) ON TABLE public.platform_breaker TO leasehold_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_pause TO leasehold_app;
 
 GRANT SELECT(organisation) ON TABLE public.platform_pause TO leasehold_system;
+
+GRANT SELECT(platform) ON TABLE public.platform_pause TO leasehold_system;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.platform_phase TO leasehold_app;
 
@@ -2697,6 +2715,8 @@ GRANT SELECT(status) ON TABLE public.task TO leasehold_system;
 GRANT SELECT(lease) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT(not_before) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(deadline_at) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT(ended_at) ON TABLE public.task TO leasehold_system;
 

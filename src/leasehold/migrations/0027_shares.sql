@@ -1,0 +1,47 @@
+-- Shares of a platform: only organisations that could begin something now count as waiting for it.
+
+GRANT SELECT (deadline_at) ON task TO leasehold_system;
+GRANT SELECT (platform) ON platform_pause TO leasehold_system;
+GRANT SELECT (platform, probe_at) ON platform_breaker TO leasehold_system;
+
+-- A function is replaced by who owns it, and only where that one may make one.
+GRANT CREATE ON SCHEMA public TO leasehold_system;
+SET LOCAL ROLE leasehold_system;
+
+-- As before: what a platform has in hand, over all organisations, and how many of them wait for it. Who has paused it, whose
+-- breaker is open with no probe due, and who has nothing but tasks that rest or whose time is over, waits for something
+-- else. Of each, `task_next` has the first that is due; what was overdue before that, the reaper removes.
+CREATE OR REPLACE FUNCTION platform_load(slug text, OUT in_hand integer, OUT waiting integer)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+AS $$
+    WITH RECURSIVE step AS (
+        (SELECT organisation FROM task WHERE platform = slug AND status = 'pending' ORDER BY organisation LIMIT 1)
+        UNION ALL
+        SELECT (SELECT t.organisation
+                  FROM task t
+                 WHERE t.platform = slug AND t.status = 'pending' AND t.organisation > step.organisation
+                 ORDER BY t.organisation
+                 LIMIT 1)
+          FROM step
+         WHERE step.organisation IS NOT NULL
+    )
+    SELECT (SELECT count(*)::int FROM task WHERE platform = slug AND lease IS NOT NULL),
+           (SELECT count(*)::int
+              FROM step
+             WHERE EXISTS (SELECT
+                             FROM task t
+                            WHERE t.organisation = step.organisation AND t.platform = slug AND t.status = 'pending'
+                              AND t.not_before <= statement_timestamp() AND t.deadline_at > statement_timestamp())
+               AND NOT EXISTS (SELECT
+                                 FROM platform_pause p
+                                WHERE p.organisation = step.organisation AND p.platform = slug)
+               AND NOT EXISTS (SELECT
+                                 FROM platform_breaker b
+                                WHERE b.organisation = step.organisation AND b.platform = slug
+                                  AND b.probe_at > statement_timestamp()));
+$$;
+
+RESET ROLE;
+REVOKE CREATE ON SCHEMA public FROM leasehold_system;
+
+INSERT INTO schema_mark (name) VALUES ('0027_shares');
