@@ -972,6 +972,7 @@ CREATE TABLE public.receipt (
     streamed_at timestamp with time zone,
     shadow_due boolean DEFAULT false NOT NULL,
     platform text NOT NULL,
+    streamed_as text,
     CONSTRAINT receipt_chunk_stays CHECK (((chunk IS NULL) = ((written_at IS NOT NULL) AND (NOT shadow_due)))),
     CONSTRAINT receipt_key_check CHECK ((length(key) = 16)),
     CONSTRAINT receipt_sha256_check CHECK ((length(sha256) = 32))

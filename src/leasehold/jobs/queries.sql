@@ -166,7 +166,7 @@ SELECT pg_try_advisory_xact_lock(hashtextextended(%(organisation)s::uuid::text |
 
 -- name: unwritten
 -- What was accepted and no writer has confirmed, in the order it came. What is in the stream has some time.
-SELECT r.task, t.job, r.platform, r.key, r.number, r.attempt, r.chunk::text
+SELECT r.task, t.job, r.platform, r.key, r.number, r.attempt, r.chunk::text, r.streamed_as
   FROM receipt r
   JOIN task t ON t.id = r.task AND t.organisation = %(organisation)s::uuid
  WHERE r.organisation = %(organisation)s::uuid AND r.platform = %(platform)s::text AND r.written_at IS NULL
@@ -190,8 +190,8 @@ SELECT r.task, t.job, r.platform, r.key, r.number, r.attempt, r.chunk::text
 
 -- name: streamed
 UPDATE receipt r
-   SET streamed_at = clock_timestamp()
-  FROM unnest(%(tasks)s::uuid[], %(marks)s::bytea[]) AS g (task, key)
+   SET streamed_at = clock_timestamp(), streamed_as = g.entry
+  FROM unnest(%(tasks)s::uuid[], %(marks)s::bytea[], %(entries)s::text[]) AS g (task, key, entry)
  WHERE r.organisation = %(organisation)s::uuid AND r.task = g.task AND r.key = g.key AND r.written_at IS NULL;
 
 -- name: confirm

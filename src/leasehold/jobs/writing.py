@@ -22,13 +22,13 @@ from leasehold.jobs.routes import Route, route
 from leasehold.leases import Ending, How, Kind
 from leasehold.platforms import Catalogue, Phase
 from leasehold.problems import Unavailable
-from leasehold.writers import Chunk, Found, Name, Place, Refusals, Space, Stream, Target
+from leasehold.writers import Found, Name, Place, Refusals, Space, Stream, Target
 
 log = logs.get(__name__)
 
 EVERY_S = 0.2
 _BATCH = 200
-# What went into the stream and was not confirmed for so long goes into it again.
+# What went into the stream and was not confirmed for so long is looked for, and goes into it again if it is not there.
 _STREAM_PATIENCE_S = 60
 # A transaction stays open around it, and PostgreSQL ends those that idle for longer.
 _WRITE_S = 6.0
@@ -121,25 +121,28 @@ class Writing:
             if not await receipts.is_our_turn(conn, organisation, platform):
                 return 0
             way = self.route(platform, await receipts.phases(conn, organisation))
+            if way.phase is Phase.STREAM:
+                return await self._pass_on(conn, organisation, platform, way)
             chunks = await receipts.unwritten(conn, organisation, platform, _STREAM_PATIENCE_S, _BATCH)
             if not chunks:
                 return 0
-            names = [chunk.name for chunk in chunks]
-            tally = Tally()
             async with asyncio.timeout(_WRITE_S):
-                if way.phase is Phase.STREAM:
-                    await self._put(organisation, way, chunks)
-                    await receipts.streamed(conn, organisation, names)
-                else:
-                    refused = await self.writers.target(way.target).write(organisation, way.space, chunks)
-                    tally = await self._book(conn, organisation, names, refused)
+                refused = await self.writers.target(way.target).write(organisation, way.space, chunks)
+                tally = await self._book(conn, organisation, [chunk.name for chunk in chunks], refused)
         await self._aftermath.tell(organisation, tally)
         return len(chunks)
 
-    async def _put(self, organisation: UUID, way: Route, chunks: Sequence[Chunk]) -> None:
-        if self.writers.stream is None:
+    async def _pass_on(self, conn: Conn, organisation: UUID, platform: str, way: Route) -> int:
+        """One batch into the stream, as far as there is room in it; how many it were."""
+        stream = self.writers.stream
+        if stream is None:
             raise Unavailable("A platform's results go into the stream: set LEASEHOLD_REDIS_URL.")
-        await self.writers.stream.put(organisation, way.target, chunks)
+        async with asyncio.timeout(_WRITE_S):
+            room = min(_BATCH, await stream.room())
+            chunks = await receipts.unwritten(conn, organisation, platform, _STREAM_PATIENCE_S, room) if room else []
+            if chunks:
+                await receipts.streamed(conn, organisation, await stream.put(organisation, way.target, chunks))
+        return len(chunks)
 
     async def _shadow(self, organisation: UUID, platform: str) -> int:
         """The same for the shadow. Whatever happens to it is nobody's trouble but its own."""

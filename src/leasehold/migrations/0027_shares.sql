@@ -1,4 +1,8 @@
--- Shares of a platform: only organisations that could begin something now count as waiting for it.
+-- Shares of a platform: only organisations that could begin something now count as waiting for it. And where in the stream
+-- a chunk lies, so that it is not put there twice.
+
+-- The entry of the stream that it was sent as.
+ALTER TABLE receipt ADD COLUMN streamed_as text;
 
 GRANT SELECT (deadline_at) ON task TO leasehold_system;
 GRANT SELECT (platform) ON platform_pause TO leasehold_system;
