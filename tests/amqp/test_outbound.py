@@ -149,6 +149,29 @@ async def test_what_was_published_while_its_dispatcher_was_gone_costs_nothing_ei
     assert task(database, "losses", "attempt") == (0, 1)
 
 
+async def test_what_was_published_before_does_not_tell_of_a_later_grant(
+    database: TestDatabase, folder: Path, amqp_url: str
+) -> None:
+    """It lay in the queue long ago; its next dispatcher dies between its lease and the broker's word."""
+    async with house(database, duties=[Duty.REAPER], platforms_dir=folder, amqp_url=amqp_url) as home:
+        broker = Broker(await home.caller())
+        await broker.submit("alpha", job_id="j")
+        posting = home.app.state.jobs.posting
+        first = await posting.take(default(home), ["alpha"], 10, 0)
+        await posting.published(default(home), first)
+        await posting.give_back(default(home), first)
+        database.run("UPDATE task SET not_before = clock_timestamp(), queue_until = clock_timestamp()")
+
+        (second,) = await posting.take(default(home), ["alpha"], 10, 0)
+        moved(database)
+        await reaped(home)
+        await until(lambda: _is(database, "pending"))
+        said = (await broker.job("j"))["history"][-1]["event"]
+
+    assert (second.task.fence, said) == (2, "unpublished")
+    assert task(database, "losses", "attempt") == (0, 1)
+
+
 async def test_a_worker_that_spoke_and_fell_silent_is_lost_even_if_nothing_was_marked(
     database: TestDatabase, folder: Path, amqp_url: str
 ) -> None:

@@ -447,10 +447,11 @@ SELECT t.id, t.platform, t.task_type, t.priority, t.created_at, t.fence
 
 -- name: dispatch
 -- The leases are granted, each under the next fence; the tasks, which were found waiting and kept from others, say so. (To
--- ask for `pending` again would have all that wait gone through.)
+-- ask for `pending` again would have all that wait gone through.) No broker has heard of this grant, whatever came before.
 UPDATE task t
    SET status = 'dispatched', sub_status = NULL, fence = l.fence, lease = l.id, back_at = l.expires_at,
-       begun_at = coalesce(t.begun_at, clock_timestamp()), updated_at = clock_timestamp()
+       begun_at = coalesce(t.begun_at, clock_timestamp()), updated_at = clock_timestamp(), published_at = NULL,
+       queue_until = NULL
   FROM lease l
  WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[])
    AND t.organisation = %(organisation)s::uuid AND t.id = ANY(%(tasks)s::uuid[]) AND t.id = l.resource
