@@ -135,6 +135,19 @@ CREATE FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting
                                   AND b.probe_at > statement_timestamp()));
 $$;
 
+CREATE FUNCTION public.platform_queued_since(slug text, depth integer) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    SELECT coalesce((SELECT published_at
+                       FROM task
+                      WHERE platform = slug AND lease IS NOT NULL AND status = 'dispatched' AND published_at IS NOT NULL
+                      ORDER BY published_at DESC
+                     OFFSET greatest(depth, 1) - 1
+                      LIMIT 1),
+                    '-infinity');
+$$;
+
 CREATE FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
@@ -2428,6 +2441,9 @@ GRANT SELECT,INSERT ON TABLE public.audit_event TO leasehold_app;
 REVOKE ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) TO leasehold_app;
 
+REVOKE ALL ON FUNCTION public.platform_queued_since(slug text, depth integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.platform_queued_since(slug text, depth integer) TO leasehold_app;
+
 REVOKE ALL ON FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) TO leasehold_app;
 
@@ -2720,6 +2736,8 @@ GRANT SELECT(not_before) ON TABLE public.task TO leasehold_system;
 GRANT SELECT(deadline_at) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT(ended_at) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(published_at) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT,INSERT ON TABLE public.task_event TO leasehold_app;
 

@@ -246,6 +246,28 @@ async def test_what_ends_every_worker_is_set_aside_and_booked_as_a_lost_one(
     assert task(home.database, "losses") == (1,)
 
 
+async def test_what_lies_in_the_queue_of_others_hides_no_silent_worker(
+    database: TestDatabase, folder: Path, amqp_url: str
+) -> None:
+    """One worker took the oldest and says nothing; the queue is full of what another organisation wants."""
+    async with house(database, duties=(), platforms_dir=folder, amqp_url=amqp_url) as home:
+        posting = home.app.state.jobs.posting
+        whose = []
+        for slug, jobs in (("default", 1), ("theirs", 3)):
+            broker = Broker(await home.caller(organisation=slug))
+            whose.append(UUID(str(database.rows("SELECT id FROM organisation WHERE slug = %s", slug)[0][0])))
+            for _ in range(jobs):
+                await broker.submit("alpha")
+            await posting.published(whose[-1], await posting.take(whose[-1], ["alpha"], 10, 0))
+        database.run("UPDATE task SET queue_until = clock_timestamp()")
+
+        for organisation in whose:
+            await posting.keep(organisation, {"alpha": 3})
+
+        lying = "SELECT organisation, count(*) FROM task WHERE queue_until > clock_timestamp() GROUP BY organisation"
+        assert database.rows(lying) == [(whose[1], 3)]
+
+
 async def test_a_stranger_in_the_dead_letter_queue_is_kept(broker: Broker, line: Wire) -> None:
     await line.send("", "crawler.alpha.dlq", b"who am I?")
 

@@ -602,20 +602,14 @@ UPDATE task t
  WHERE t.organisation = %(organisation)s::uuid AND t.lease = g.lease;
 
 -- name: keep_queued
--- The last that were published are those that lie in the queue still: nobody can have begun them, so their time there
--- begins anew.
+-- The last that were published, whosever they are, are those that lie in the queue still: nobody can have begun them, so
+-- the time of ours there begins anew.
 UPDATE task t
    SET queue_until = clock_timestamp() + g.queue_s * interval '1 second'
   FROM unnest(%(platforms)s::text[], %(depths)s::int[], %(queue_s)s::int[]) AS g (platform, depth, queue_s)
- CROSS JOIN LATERAL (
-        SELECT n.id
-          FROM task n
-         WHERE n.organisation = %(organisation)s::uuid AND n.platform = g.platform AND n.status = 'dispatched'
-           AND n.published_at IS NOT NULL
-         ORDER BY n.published_at DESC, n.id DESC
-         LIMIT g.depth) AS lying
- WHERE t.organisation = %(organisation)s::uuid AND t.id = lying.id AND t.status = 'dispatched'
-   AND t.queue_until < clock_timestamp() + g.queue_s * interval '0.5 seconds';
+ CROSS JOIN LATERAL platform_queued_since(g.platform, g.depth) AS since (at)
+ WHERE t.organisation = %(organisation)s::uuid AND t.platform = g.platform AND t.status = 'dispatched'
+   AND t.published_at >= since.at AND t.queue_until < clock_timestamp() + g.queue_s * interval '0.5 seconds';
 
 -- name: queued
 -- Leases of what lies in a queue, and that run out within half their time.

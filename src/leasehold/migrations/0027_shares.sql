@@ -1,10 +1,10 @@
--- Shares of a platform: only organisations that could begin something now count as waiting for it. And where in the stream
--- a chunk lies, so that it is not put there twice.
+-- Shares of a platform: only organisations that could begin something now count as waiting for it, and of what lies in its
+-- queue each keeps its own. And where in the stream a chunk lies, so that it is not put there twice.
 
 -- The entry of the stream that it was sent as.
 ALTER TABLE receipt ADD COLUMN streamed_as text;
 
-GRANT SELECT (deadline_at) ON task TO leasehold_system;
+GRANT SELECT (deadline_at, published_at) ON task TO leasehold_system;
 GRANT SELECT (platform) ON platform_pause TO leasehold_system;
 GRANT SELECT (platform, probe_at) ON platform_breaker TO leasehold_system;
 
@@ -44,6 +44,22 @@ AS $$
                                 WHERE b.organisation = step.organisation AND b.platform = slug
                                   AND b.probe_at > statement_timestamp()));
 $$;
+
+-- Since when what lies in a platform's queue was published, when so many lie there: those of all organisations share one
+-- queue, and the newest are those that nobody has taken. A time is all that one learns of others.
+CREATE FUNCTION platform_queued_since(slug text, depth integer) RETURNS timestamptz
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+AS $$
+    SELECT coalesce((SELECT published_at
+                       FROM task
+                      WHERE platform = slug AND lease IS NOT NULL AND status = 'dispatched' AND published_at IS NOT NULL
+                      ORDER BY published_at DESC
+                     OFFSET greatest(depth, 1) - 1
+                      LIMIT 1),
+                    '-infinity');
+$$;
+REVOKE ALL ON FUNCTION platform_queued_since FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION platform_queued_since TO leasehold_app;
 
 RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM leasehold_system;
