@@ -155,6 +155,29 @@ async def test_what_was_published_while_its_dispatcher_was_gone_costs_nothing_ei
     assert task(database, "losses", "attempt") == (0, 1)
 
 
+async def test_what_was_published_before_does_not_tell_of_a_later_grant(
+    database: TestDatabase, folder: Path, amqp_url: str
+) -> None:
+    """It lay in the queue long ago; its next dispatcher dies between its lease and the broker's word."""
+    async with house(database, duties=[Duty.REAPER], platforms_dir=folder, amqp_url=amqp_url) as home:
+        broker = Broker(await home.caller())
+        await broker.submit("alpha", job_id="j")
+        posting = home.app.state.jobs.posting
+        first = await posting.take(default(home), ["alpha"], 10, 0)
+        await posting.published(default(home), first)
+        await posting.give_back(default(home), first)
+        database.run("UPDATE task SET not_before = clock_timestamp(), queue_until = clock_timestamp()")
+
+        (second,) = await posting.take(default(home), ["alpha"], 10, 0)
+        moved(database)
+        await reaped(home)
+        await until(lambda: _is(database, "pending"))
+        said = (await broker.job("j"))["history"][-1]["event"]
+
+    assert (second.task.fence, said) == (2, "unpublished")
+    assert task(database, "losses", "attempt") == (0, 1)
+
+
 async def test_a_worker_that_spoke_and_fell_silent_is_lost_even_if_nothing_was_marked(
     database: TestDatabase, folder: Path, amqp_url: str
 ) -> None:
@@ -230,6 +253,28 @@ async def test_what_ends_every_worker_is_set_aside_and_booked_as_a_lost_one(
     assert (letter["reason"], letter["job_id"], letter["platform"]) == ("poison", "j", "alpha")
     assert (again["task"]["attempt"], again["task"]["fence"]) == (1, 2)
     assert task(home.database, "losses") == (1,)
+
+
+async def test_what_lies_in_the_queue_of_others_hides_no_silent_worker(
+    database: TestDatabase, folder: Path, amqp_url: str
+) -> None:
+    """One worker took the oldest and says nothing; the queue is full of what another organisation wants."""
+    async with house(database, duties=(), platforms_dir=folder, amqp_url=amqp_url) as home:
+        posting = home.app.state.jobs.posting
+        whose = []
+        for slug, jobs in (("default", 1), ("theirs", 3)):
+            broker = Broker(await home.caller(organisation=slug))
+            whose.append(UUID(str(database.rows("SELECT id FROM organisation WHERE slug = %s", slug)[0][0])))
+            for _ in range(jobs):
+                await broker.submit("alpha")
+            await posting.published(whose[-1], await posting.take(whose[-1], ["alpha"], 10, 0))
+        database.run("UPDATE task SET queue_until = clock_timestamp()")
+
+        for organisation in whose:
+            await posting.keep(organisation, {"alpha": 3})
+
+        lying = "SELECT organisation, count(*) FROM task WHERE queue_until > clock_timestamp() GROUP BY organisation"
+        assert database.rows(lying) == [(whose[1], 3)]
 
 
 async def test_a_stranger_in_the_dead_letter_queue_is_kept(broker: Broker, line: Wire) -> None:

@@ -11,6 +11,7 @@ import orjson
 
 from leasehold.jobs.machine import Status, Task
 from leasehold.jobs.messages import CrawlRequest
+from leasehold.leases import Ended
 from leasehold.writers import Space
 
 # How the ids of jobs begin that their producers gave no name.
@@ -184,6 +185,7 @@ class Tally:
     lags: Sequence[tuple[str, float]] = ()  # of chunks that were written: platform, and since when they waited
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)  # on messages, by platform
     took: list[tuple[str, float]] = field(default_factory=list)  # of chunks that were accepted, as their crawlers say
+    ended: Sequence[Ended] = ()  # leases that went with it
 
 
 @dataclass(frozen=True, slots=True)

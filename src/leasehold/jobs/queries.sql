@@ -166,7 +166,7 @@ SELECT pg_try_advisory_xact_lock(hashtextextended(%(organisation)s::uuid::text |
 
 -- name: unwritten
 -- What was accepted and no writer has confirmed, in the order it came. What is in the stream has some time.
-SELECT r.task, t.job, r.platform, r.key, r.number, r.attempt, r.chunk::text
+SELECT r.task, t.job, r.platform, r.key, r.number, r.attempt, r.chunk::text, r.streamed_as
   FROM receipt r
   JOIN task t ON t.id = r.task AND t.organisation = %(organisation)s::uuid
  WHERE r.organisation = %(organisation)s::uuid AND r.platform = %(platform)s::text AND r.written_at IS NULL
@@ -190,8 +190,8 @@ SELECT r.task, t.job, r.platform, r.key, r.number, r.attempt, r.chunk::text
 
 -- name: streamed
 UPDATE receipt r
-   SET streamed_at = clock_timestamp()
-  FROM unnest(%(tasks)s::uuid[], %(marks)s::bytea[]) AS g (task, key)
+   SET streamed_at = clock_timestamp(), streamed_as = g.entry
+  FROM unnest(%(tasks)s::uuid[], %(marks)s::bytea[], %(entries)s::text[]) AS g (task, key, entry)
  WHERE r.organisation = %(organisation)s::uuid AND r.task = g.task AND r.key = g.key AND r.written_at IS NULL;
 
 -- name: confirm
@@ -447,10 +447,11 @@ SELECT t.id, t.platform, t.task_type, t.priority, t.created_at, t.fence
 
 -- name: dispatch
 -- The leases are granted, each under the next fence; the tasks, which were found waiting and kept from others, say so. (To
--- ask for `pending` again would have all that wait gone through.)
+-- ask for `pending` again would have all that wait gone through.) No broker has heard of this grant, whatever came before.
 UPDATE task t
    SET status = 'dispatched', sub_status = NULL, fence = l.fence, lease = l.id, back_at = l.expires_at,
-       begun_at = coalesce(t.begun_at, clock_timestamp()), updated_at = clock_timestamp()
+       begun_at = coalesce(t.begun_at, clock_timestamp()), updated_at = clock_timestamp(), published_at = NULL,
+       queue_until = NULL
   FROM lease l
  WHERE l.organisation = %(organisation)s::uuid AND l.id = ANY(%(leases)s::uuid[])
    AND t.organisation = %(organisation)s::uuid AND t.id = ANY(%(tasks)s::uuid[]) AND t.id = l.resource
@@ -601,20 +602,14 @@ UPDATE task t
  WHERE t.organisation = %(organisation)s::uuid AND t.lease = g.lease;
 
 -- name: keep_queued
--- The last that were published are those that lie in the queue still: nobody can have begun them, so their time there
--- begins anew.
+-- The last that were published, whosever they are, are those that lie in the queue still: nobody can have begun them, so
+-- the time of ours there begins anew.
 UPDATE task t
    SET queue_until = clock_timestamp() + g.queue_s * interval '1 second'
   FROM unnest(%(platforms)s::text[], %(depths)s::int[], %(queue_s)s::int[]) AS g (platform, depth, queue_s)
- CROSS JOIN LATERAL (
-        SELECT n.id
-          FROM task n
-         WHERE n.organisation = %(organisation)s::uuid AND n.platform = g.platform AND n.status = 'dispatched'
-           AND n.published_at IS NOT NULL
-         ORDER BY n.published_at DESC, n.id DESC
-         LIMIT g.depth) AS lying
- WHERE t.organisation = %(organisation)s::uuid AND t.id = lying.id AND t.status = 'dispatched'
-   AND t.queue_until < clock_timestamp() + g.queue_s * interval '0.5 seconds';
+ CROSS JOIN LATERAL platform_queued_since(g.platform, g.depth) AS since (at)
+ WHERE t.organisation = %(organisation)s::uuid AND t.platform = g.platform AND t.status = 'dispatched'
+   AND t.published_at >= since.at AND t.queue_until < clock_timestamp() + g.queue_s * interval '0.5 seconds';
 
 -- name: queued
 -- Leases of what lies in a queue, and that run out within half their time.

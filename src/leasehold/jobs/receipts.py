@@ -88,12 +88,14 @@ async def unshadowed(conn: Conn, organisation: UUID, platform: str, limit: int) 
 
 def _chunk(row: Sequence[Any]) -> Chunk:
     # Read as it came in: numbers that are too large for others are floats to both.
-    task, job, platform, key, number, attempt, chunk = row
-    return Chunk(task, job, platform, key, number, attempt, orjson.loads(chunk))
+    task, job, platform, key, number, attempt, chunk, *entry = row
+    return Chunk(task, job, platform, key, number, attempt, orjson.loads(chunk), *entry)
 
 
-async def streamed(conn: Conn, organisation: UUID, names: Sequence[Name]) -> None:
-    await planned(conn, SQL["streamed"], {"organisation": organisation, **_named(names)})
+async def streamed(conn: Conn, organisation: UUID, entries: Mapping[Name, str]) -> None:
+    """These lie in the stream now, each as an entry of it."""
+    given = {**_named(list(entries)), "entries": list(entries.values())}
+    await planned(conn, SQL["streamed"], {"organisation": organisation, **given})
 
 
 async def confirm(conn: Conn, organisation: UUID, names: Sequence[Name]) -> dict[Name, float]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from leasehold import alerts, audit, leases
+from leasehold import alerts, audit
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
@@ -27,7 +27,7 @@ from leasehold.jobs.standing import Depth, Standing
 from leasehold.jobs.steering import Steer, steer
 from leasehold.jobs.stock import TaskRows, TaskStock, wish
 from leasehold.jobs.writing import Writers, Writing
-from leasehold.leases import Counter, Ended, Ending, How, KeptLeases, Kind, Offer, Timekeeper, Wanted, nobody
+from leasehold.leases import Counter, Ended, KeptLeases, Offer, Timekeeper, Wanted, nobody
 from leasehold.metrics import Metrics
 from leasehold.platforms import Catalogue, Platform
 from leasehold.writers import Found
@@ -49,10 +49,10 @@ class Jobs:
         self.catalogue = catalogue
         self.marks = Marks(db)
         aftermath = self._aftermath = Aftermath(self.marks, metrics.jobs, catalogue)
-        self.writing = Writing(db, catalogue, writers, aftermath)
         self.moving = Moving(db, catalogue, writers)
         self.has_broker = False
         self.leases = KeptLeases(db, clock, TaskRows(catalogue, aftermath), metrics, max_age_s)
+        self.writing = Writing(db, catalogue, writers, aftermath, self.leases)
         self.leases.is_cancelled = store.is_cancelled
         self._stock = TaskStock(self.leases, catalogue, aftermath)
         self.counter: Counter[Order] = Counter(db, self.leases, self._stock, metrics)
@@ -125,25 +125,8 @@ class Jobs:
     async def retry(self, caller: Caller, job: str) -> Job:
         """Try again what has failed, timed out or was cancelled."""
         organisation = caller.organisation
-        async with self._db.transaction(organisation) as conn:
-            before = await self._held(conn, organisation, job)
-            again = [part.task for part in before.parts if part.task.status.is_over]
-            again = [task for task in again if task.status is not Status.COMPLETED]
-            if not again:
-                raise WrongState("Nothing of this job has failed.", status_now=str(before.status))
-            held = [part.lease for part in before.parts if part.lease and part.task in again]
-            if held:  # by somebody who was not told yet that it was cancelled
-                await leases.end(conn, organisation, held, Ending(Kind.TASK, How.REVOKED))
-            deadline_s = max(self.deadline_s(task.platform) for task in again)
-            await store.extend(conn, organisation, [task.id for task in again], deadline_s)
-            after = [replace(machine.again_later(task, 0.0), losses=0) for task in again]
-            noted = Noted()
-            for task in after:
-                noted.add(task, "retried", by=caller.name)
-            await store.settle(conn, organisation, after, {})
-            await store.note(conn, organisation, noted)
-            await audit.record(conn, caller, "job.retried", job, {"parts": len(after)})
-            found = await _found(conn, organisation, job)
+        found, ended = await self.leases.steadily(organisation, partial(self._retry, caller=caller, job=job))
+        self.leases.ended(organisation, ended)
         self.call(organisation, found.platforms)
         return found
 
@@ -234,6 +217,27 @@ class Jobs:
                 sayings.append(outlook.explain(part, platform, facts, has_broker=self.has_broker))
         return sayings
 
+    async def _retry(self, conn: Conn, caller: Caller, job: str) -> tuple[Job, list[Ended]]:
+        organisation = caller.organisation
+        before = await self._held(conn, organisation, job)
+        again = [part.task for part in before.parts if part.task.status.is_over]
+        again = [task for task in again if task.status is not Status.COMPLETED]
+        if not again:
+            raise WrongState("Nothing of this job has failed.", status_now=str(before.status))
+        # By somebody who was not told yet that it was cancelled.
+        held = [part.lease for part in before.parts if part.lease and part.task in again]
+        ended = await self.leases.withdraw(conn, organisation, held)
+        deadline_s = max(self.deadline_s(task.platform) for task in again)
+        await store.extend(conn, organisation, [task.id for task in again], deadline_s)
+        after = [replace(machine.again_later(task, 0.0), losses=0) for task in again]
+        noted = Noted()
+        for task in after:
+            noted.add(task, "retried", by=caller.name)
+        await store.settle(conn, organisation, after, {})
+        await store.note(conn, organisation, noted)
+        await audit.record(conn, caller, "job.retried", job, {"parts": len(after)})
+        return await _found(conn, organisation, job), ended
+
     async def _end(self, caller: Caller, job: str, status: Status, event: str) -> Job:
         organisation = caller.organisation
 
@@ -264,14 +268,9 @@ class Jobs:
             replace(part.task, status=status, sub_status=None, is_held=_stays(part, told), final_seq=None)
             for part in parts
         ]
-        held = [part.lease for part in parts if part.lease is not None]
-        taken = [part.lease for part in parts if part.lease is not None and part.task.id not in told]
-        ended = await leases.end(conn, organisation, taken, Ending(Kind.TASK, How.REVOKED)) if taken else []
-        # What had run out and nobody had booked yet ends as it would have ended, by a clock that was looked at.
-        late = await leases.end(conn, organisation, held, Ending(Kind.TASK, How.EXPIRED)) if held else []
-        if late:
-            await self.leases.look(conn)
-        ended += late
+        held = {part.lease: part.task.id for part in parts if part.lease is not None}
+        spared = [lease for lease, task in held.items() if task in told]
+        ended = await self.leases.withdraw(conn, organisation, list(held), spared)
         noted = Noted()
         for task in over:
             noted.add(task, event, by=caller.name)

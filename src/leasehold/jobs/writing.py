@@ -8,27 +8,28 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 import orjson
 
-from leasehold import leases, logs
+from leasehold import logs
 from leasehold.db import Conn, Database
 from leasehold.jobs import machine, receipts, store
 from leasehold.jobs.aftermath import Aftermath
 from leasehold.jobs.machine import Status, Task
 from leasehold.jobs.models import Burial, Noted, Part, Tally
 from leasehold.jobs.routes import Route, route
-from leasehold.leases import Ending, How, Kind
+from leasehold.leases import Ended, KeptLeases
 from leasehold.platforms import Catalogue, Phase
 from leasehold.problems import Unavailable
-from leasehold.writers import Chunk, Found, Name, Place, Refusals, Space, Stream, Target
+from leasehold.writers import Found, Name, Place, Refusals, Space, Stream, Target
 
 log = logs.get(__name__)
 
 EVERY_S = 0.2
 _BATCH = 200
-# What went into the stream and was not confirmed for so long goes into it again.
+# What went into the stream and was not confirmed for so long is looked for, and goes into it again if it is not there.
 _STREAM_PATIENCE_S = 60
 # A transaction stays open around it, and PostgreSQL ends those that idle for longer.
 _WRITE_S = 6.0
@@ -64,8 +65,11 @@ class Writers:
 class Writing:
     """Writes results, confirms them, and reads them again."""
 
-    def __init__(self, db: Database, catalogue: Catalogue, writers: Writers, aftermath: Aftermath) -> None:
+    def __init__(
+        self, db: Database, catalogue: Catalogue, writers: Writers, aftermath: Aftermath, kept: KeptLeases
+    ) -> None:
         self._db = db
+        self._kept = kept
         self._aftermath = aftermath
         self._catalogue = catalogue
         self.writers = writers
@@ -89,9 +93,8 @@ class Writing:
 
     async def confirm(self, organisation: UUID, names: Sequence[Name], refused: Refusals) -> None:
         """A target has these; what it will never take goes to the dead letters."""
-        async with self._db.transaction(organisation) as conn:
-            tally = await self._book(conn, organisation, names, refused)
-        await self._aftermath.tell(organisation, tally)
+        book = partial(self._book, organisation=organisation, names=names, refused=refused)
+        await self._tell(organisation, await self._kept.steadily(organisation, book))
 
     async def read(
         self, organisation: UUID, parts: Sequence[Part], after: tuple[int, int] | None, limit: int
@@ -117,29 +120,40 @@ class Writing:
 
     async def _write(self, organisation: UUID, platform: str) -> int:
         """One batch of a platform; how many it were."""
-        async with self._db.transaction(organisation) as conn:
-            if not await receipts.is_our_turn(conn, organisation, platform):
-                return 0
-            way = self.route(platform, await receipts.phases(conn, organisation))
-            chunks = await receipts.unwritten(conn, organisation, platform, _STREAM_PATIENCE_S, _BATCH)
-            if not chunks:
-                return 0
-            names = [chunk.name for chunk in chunks]
-            tally = Tally()
-            async with asyncio.timeout(_WRITE_S):
-                if way.phase is Phase.STREAM:
-                    await self._put(organisation, way, chunks)
-                    await receipts.streamed(conn, organisation, names)
-                else:
-                    refused = await self.writers.target(way.target).write(organisation, way.space, chunks)
-                    tally = await self._book(conn, organisation, names, refused)
-        await self._aftermath.tell(organisation, tally)
-        return len(chunks)
+        work = partial(self._batch, organisation=organisation, platform=platform)
+        many, tally = await self._kept.steadily(organisation, work)
+        await self._tell(organisation, tally)
+        return many
 
-    async def _put(self, organisation: UUID, way: Route, chunks: Sequence[Chunk]) -> None:
-        if self.writers.stream is None:
+    async def _batch(self, conn: Conn, organisation: UUID, platform: str) -> tuple[int, Tally]:
+        if not await receipts.is_our_turn(conn, organisation, platform):
+            return 0, Tally()
+        way = self.route(platform, await receipts.phases(conn, organisation))
+        if way.phase is Phase.STREAM:
+            return await self._pass_on(conn, organisation, platform, way), Tally()
+        chunks = await receipts.unwritten(conn, organisation, platform, _STREAM_PATIENCE_S, _BATCH)
+        if not chunks:
+            return 0, Tally()
+        async with asyncio.timeout(_WRITE_S):
+            refused = await self.writers.target(way.target).write(organisation, way.space, chunks)
+            tally = await self._book(conn, organisation, [chunk.name for chunk in chunks], refused)
+        return len(chunks), tally
+
+    async def _tell(self, organisation: UUID, tally: Tally) -> None:
+        self._kept.ended(organisation, tally.ended)
+        await self._aftermath.tell(organisation, tally)
+
+    async def _pass_on(self, conn: Conn, organisation: UUID, platform: str, way: Route) -> int:
+        """One batch into the stream, as far as there is room in it; how many it were."""
+        stream = self.writers.stream
+        if stream is None:
             raise Unavailable("A platform's results go into the stream: set LEASEHOLD_REDIS_URL.")
-        await self.writers.stream.put(organisation, way.target, chunks)
+        async with asyncio.timeout(_WRITE_S):
+            room = min(_BATCH, await stream.room())
+            chunks = await receipts.unwritten(conn, organisation, platform, _STREAM_PATIENCE_S, room) if room else []
+            if chunks:
+                await receipts.streamed(conn, organisation, await stream.put(organisation, way.target, chunks))
+        return len(chunks)
 
     async def _shadow(self, organisation: UUID, platform: str) -> int:
         """The same for the shadow. Whatever happens to it is nobody's trouble but its own."""
@@ -178,8 +192,9 @@ class Writing:
                 changed.append(after)
         lost = [name for name in confirmed if name in refused]
         burials = [_letter(parts[name[0]].task, letters.get(name), refused[name]) for name in lost]
-        await self._let_go(conn, organisation, changed, parts)
+        ended = await self._let_go(conn, organisation, changed, parts)
         tally = await store.settle(conn, organisation, changed, {})
+        tally.ended = ended
         await store.note(conn, organisation, noted)
         await store.bury_tasks(conn, organisation, burials)
         tally.buried = burials
@@ -188,12 +203,11 @@ class Writing:
 
     async def _let_go(
         self, conn: Conn, organisation: UUID, changed: Sequence[Task], parts: Mapping[UUID, Part]
-    ) -> None:
+    ) -> list[Ended]:
         """Nobody goes on with what has failed here."""
         failed = [task.id for task in changed if task.status is Status.FAILED]
         held = [lease for task in failed if (lease := parts[task].lease) is not None]
-        if held:
-            await leases.end(conn, organisation, held, Ending(Kind.TASK, How.REVOKED))
+        return await self._kept.withdraw(conn, organisation, held)
 
 
 def _letter(task: Task, chunk: tuple[object, object] | None, why: str) -> Burial:

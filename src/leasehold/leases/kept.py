@@ -5,7 +5,7 @@ Nobody is told that a lease ran out before that is booked, and it is booked by a
 may find a lease run out is done by `steadily` or `surely`, which do it again when it turns out otherwise.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -143,6 +143,23 @@ class KeptLeases:
             await self.look(conn)
         await self._settle(conn, nobody(organisation), ended, None)
         return ended
+
+    async def withdraw(
+        self, conn: Conn, organisation: UUID, leases: Sequence[UUID], spared: Collection[UUID] = ()
+    ) -> list[Ended]:
+        """End leases whose rows the feature settles itself: those that live are revoked, but for the spared.
+
+        What had run out and nobody had booked yet ends as it would have ended, by a clock that was looked at. Done by
+        `steadily`.
+        """
+        if not leases:
+            return []
+        taken = [lease for lease in leases if lease not in spared]
+        ended = await store.end(conn, organisation, taken, Ending(self.kind, How.REVOKED))
+        late = await store.end(conn, organisation, leases, Ending(self.kind, How.EXPIRED))
+        if late:
+            await self.look(conn)
+        return ended + late
 
     async def take_back(self, conn: Conn, organisation: UUID, leases: Sequence[UUID]) -> list[Ended]:
         """End leases that nobody ever learned of, or that were not used: as if they had never been."""

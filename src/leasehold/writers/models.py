@@ -27,6 +27,7 @@ class Chunk:
     number: int  # in the order of arrival
     attempt: int
     documents: Sequence[Document]
+    entry: str | None = None  # of the stream, that it was put there as before
 
     @property
     def name(self) -> "Name":

@@ -1,7 +1,8 @@
 """Results by way of a Redis stream: the writer puts chunks into it, a data-writer takes them out and keeps them.
 
 A chunk stays with its receipt until the data-writer has confirmed it, so nothing is lost with Redis: what is not
-confirmed in time is put into the stream again, and being written twice is being written once.
+confirmed in time and lies there no more is put into the stream again, and being written twice is being written once.
+The stream itself is bounded: where nobody takes anything out of it, what comes later waits with its receipt.
 """
 
 import os
@@ -24,6 +25,15 @@ _BATCH = 500
 _BLOCK_MS = 1000
 # What another data-writer took and did not confirm for so long is taken over.
 _PATIENCE_MS = 10_000
+
+# So much lies in it at the most, but for a batch of each platform that came at the same moment.
+MOST = 5_000
+# Which of these entries are there; without sending them.
+_LYING = """
+local found = {}
+for n, id in ipairs(ARGV) do found[n] = #redis.call('XRANGE', KEYS[1], id, id) end
+return found
+"""
 
 Confirm = Callable[[UUID, Sequence[Name], Refusals], Awaitable[None]]
 
@@ -56,13 +66,34 @@ class Stream:
         if self._redis is not None:
             await self._redis.aclose()
 
-    async def put(self, organisation: UUID, target: str, chunks: Sequence[Chunk]) -> None:
+    async def room(self) -> int:
+        """How many more may be put into it; whoever keeps something takes it out."""
+        async with reachable():
+            return max(0, MOST - int(await self._client().xlen(self._name)))
+
+    async def put(self, organisation: UUID, target: str, chunks: Sequence[Chunk]) -> dict[Name, str]:
+        """Leave them in the stream, but for those that lie there still; the entry of each."""
+        entries = await self._lying([chunk for chunk in chunks if chunk.entry])
+        new = [chunk for chunk in chunks if chunk.name not in entries]
+        async with reachable(), self._client().pipeline(transaction=False) as pipe:
+            for chunk in new:
+                pipe.xadd(self._name, {b"chunk": _packed(organisation, target, chunk)})
+            put: list[bytes] = await pipe.execute()
+        return entries | {chunk.name: entry.decode() for chunk, entry in zip(new, put, strict=True)}
+
+    async def _lying(self, chunks: Sequence[Chunk]) -> dict[Name, str]:
+        """Those that nobody has taken out yet."""
+        if not chunks:
+            return {}
+        entries = [chunk.entry or "" for chunk in chunks]
+        async with reachable():
+            found: Any = await self._client().eval(_LYING, 1, self._name, *entries)
+        return {chunk.name: entry for chunk, entry, is_there in zip(chunks, entries, found, strict=True) if is_there}
+
+    def _client(self) -> "Redis":
         if self._redis is None:
             raise RuntimeError("the stream is not open")
-        async with reachable(), self._redis.pipeline(transaction=False) as pipe:
-            for chunk in chunks:
-                pipe.xadd(self._name, {b"chunk": _packed(organisation, target, chunk)})
-            await pipe.execute()
+        return self._redis
 
 
 class DataWriter:
