@@ -181,6 +181,14 @@ async def test_dead_letters_are_counted_under_reasons_that_a_file_or_we_name(hom
     assert value(home, "dead_letters_total", platform="alpha", reason="other") == 1
 
 
+async def test_what_somebody_put_among_the_dead_letters_is_counted_as_that(home: House, broker: Broker) -> None:
+    await broker.submit(job_id="j")
+
+    await broker.client.post("/v2/jobs/j/dead-letter", json={"reason": "no use"})
+
+    assert value(home, "dead_letters_total", platform="alpha", reason="by_hand") == 1
+
+
 async def test_chunks_are_counted_until_they_are_written_and_then_how_long_that_took(
     database: TestDatabase, tmp_path: Path, mongo_database: MongoDatabase
 ) -> None:

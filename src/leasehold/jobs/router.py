@@ -85,6 +85,10 @@ class JobChange(Strict):
     )
 
 
+class DeadLetterIn(Strict):
+    reason: Line = Field(description="Why it is given up; the dead letter and the audit say so.")
+
+
 class PauseIn(Strict):
     reason: Line | None = None
 
@@ -173,6 +177,12 @@ async def list_results(
 async def cancel_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOut:
     """End a job. No attempt begins any more; a worker that has it learns with its next heartbeat."""
     return job_out(await jobs.cancel(caller, job_id))
+
+
+@routes.post("/v2/jobs/{job_id}/dead-letter", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))
+async def dead_letter_job(job_id: IdInPath, wish: DeadLetterIn, caller: CallerDep, jobs: JobsDep) -> JobOut:
+    """Give up on a job: what is not over fails as if no attempt were left, with a dead letter that can be replayed."""
+    return job_out(await jobs.dead_letter(caller, job_id, wish.reason))
 
 
 @routes.post("/v2/jobs/{job_id}/retry", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))

@@ -11,10 +11,11 @@ from leasehold import alerts, audit, leases
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
-from leasehold.jobs import intake, limits, machine, outlook, receipts, store
+from leasehold.jobs import endings, intake, limits, machine, outlook, receipts, store
 from leasehold.jobs.aftermath import Aftermath
+from leasehold.jobs.endings import JobEnding
 from leasehold.jobs.intake import Taken
-from leasehold.jobs.machine import Status, Task
+from leasehold.jobs.machine import Status
 from leasehold.jobs.marks import Marks
 from leasehold.jobs.messages import CrawlRequest
 from leasehold.jobs.models import Books, Burial, DeadLetter, DeadLetterFilter, Job, JobFilter, Noted, Order, Part, Tally
@@ -120,7 +121,11 @@ class Jobs:
 
     async def cancel(self, caller: Caller, job: str) -> Job:
         """No attempt begins any more; a worker that has it learns with its next heartbeat."""
-        return await self._end(caller, job, Status.CANCELLED, "cancelled")
+        return await self._end(caller, job, endings.CANCELLED)
+
+    async def dead_letter(self, caller: Caller, job: str, reason: str) -> Job:
+        """Give up on what is not over: its parts fail as if no attempt were left, and can be replayed from there."""
+        return await self._end(caller, job, endings.by_hand(caller.name, reason))
 
     async def retry(self, caller: Caller, job: str) -> Job:
         """Try again what has failed, timed out or was cancelled."""
@@ -221,7 +226,7 @@ class Jobs:
                 overdue = await store.expired_jobs(conn, organisation)
                 await limits.forget(conn, organisation)
             for job in overdue:
-                await self._end(nobody(organisation), job, Status.TIMED_OUT, "timed_out")
+                await self._end(nobody(organisation), job, endings.TIMED_OUT)
 
     async def explain(self, caller: Caller, job: str) -> list[Saying]:
         """Why each part of a job is where it is."""
@@ -234,18 +239,18 @@ class Jobs:
                 sayings.append(outlook.explain(part, platform, facts, has_broker=self.has_broker))
         return sayings
 
-    async def _end(self, caller: Caller, job: str, status: Status, event: str) -> Job:
+    async def _end(self, caller: Caller, job: str, how: JobEnding) -> Job:
         organisation = caller.organisation
 
         async def end(conn: Conn) -> tuple[Job, list[Ended], Tally]:
             before = await self._held(conn, organisation, job)
             live = [part for part in before.parts if not part.task.status.is_over]
-            if status is Status.TIMED_OUT:
+            if how.status is Status.TIMED_OUT:
                 now = await _now(conn)
                 live = [part for part in live if part.deadline_at <= now and part.task.sub_status != machine.WRITING]
             elif not live:
                 raise WrongState("This job is over.", status_now=str(before.status))
-            ended, tally = await self._end_parts(conn, caller, live, status, event)
+            ended, tally = await self._end_parts(conn, caller, live, how)
             return await _found(conn, organisation, job), ended, tally
 
         found, ended, tally = await self.leases.steadily(organisation, end)
@@ -255,15 +260,12 @@ class Jobs:
         return found
 
     async def _end_parts(
-        self, conn: Conn, caller: Caller, parts: Sequence[Part], status: Status, event: str
+        self, conn: Conn, caller: Caller, parts: Sequence[Part], how: JobEnding
     ) -> tuple[list[Ended], Tally]:
         organisation = caller.organisation
         # Who works on something that was cancelled is told so with the next heartbeat, and has it in hand until then.
-        told = {part.task.id for part in parts if status is Status.CANCELLED and self._has_heartbeats(part)}
-        over: list[Task] = [
-            replace(part.task, status=status, sub_status=None, is_held=_stays(part, told), final_seq=None)
-            for part in parts
-        ]
+        told = {part.task.id for part in parts if how.status is Status.CANCELLED and self._has_heartbeats(part)}
+        over = [replace(how.of(part.task), is_held=_stays(part, told)) for part in parts]
         held = [part.lease for part in parts if part.lease is not None]
         taken = [part.lease for part in parts if part.lease is not None and part.task.id not in told]
         ended = await leases.end(conn, organisation, taken, Ending(Kind.TASK, How.REVOKED)) if taken else []
@@ -274,15 +276,13 @@ class Jobs:
         ended += late
         noted = Noted()
         for task in over:
-            noted.add(task, event, by=caller.name)
+            noted.add(task, how.event, by=caller.name, **how.told)
         tally = await store.settle(conn, organisation, over, {})
         await store.note(conn, organisation, noted)
-        if status is Status.TIMED_OUT:
-            missed = [Burial("timed_out", "{}", task, "Its deadline passed.") for task in over]
-            await store.bury_tasks(conn, organisation, missed)
-            tally.buried = missed
-        elif over:
-            await audit.record(conn, caller, f"job.{event}", over[0].job, {"parts": len(over)})
+        tally.buried = how.burials(over)
+        await store.bury_tasks(conn, organisation, tally.buried)
+        if over and how.is_somebodys:
+            await audit.record(conn, caller, f"job.{how.event}", over[0].job, {"parts": len(over), **how.told})
         return ended, tally
 
     async def _held(self, conn: Conn, organisation: UUID, job: str) -> Job:

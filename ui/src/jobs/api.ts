@@ -75,6 +75,8 @@ export function useJobChange<Wish, Answer>(tell: (wish: Wish) => Promise<Answer>
 
 /** For many at once, each by itself. */
 export const cancelJob = (id: string) => answered(api.POST('/v2/jobs/{job_id}/cancel', at(id)))
+export const giveUpJob = (id: string, reason: string) =>
+  answered(api.POST('/v2/jobs/{job_id}/dead-letter', { ...at(id), body: { reason } }))
 export const retryJob = (id: string) => answered(api.POST('/v2/jobs/{job_id}/retry', at(id)))
 
 export function useSubmit() {
@@ -83,6 +85,10 @@ export function useSubmit() {
 
 export function useCancel(id: string) {
   return useJobChange((_: undefined) => cancelJob(id))
+}
+
+export function useGiveUp(id: string) {
+  return useJobChange((reason: string) => giveUpJob(id, reason))
 }
 
 export function useSteer(id: string) {
