@@ -1851,6 +1851,8 @@ CREATE INDEX job_by_status ON public.job USING btree (organisation, status, crea
 
 CREATE INDEX job_by_time ON public.job USING btree (organisation, created_at, id);
 
+CREATE INDEX job_of_run ON public.job USING btree (organisation, run_id, created_at, id) WHERE (run_id IS NOT NULL);
+
 CREATE INDEX job_with_leases ON public.job USING btree (organisation, ended_at) WHERE has_leases;
 
 CREATE INDEX lease_end_lost ON public.lease_end USING btree (organisation, owner, ended_at) WHERE (how <> 'released'::text);

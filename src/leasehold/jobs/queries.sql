@@ -48,6 +48,16 @@ SELECT one.id
            AND (%(platform)s::text IS NULL OR %(platform)s::text = ANY(j.platforms))
            AND (%(older_than_s)s::int IS NULL
                 OR j.created_at < statement_timestamp() - %(older_than_s)s::int * interval '1 second')
+           AND (%(within_s)s::int IS NULL
+                OR j.created_at > statement_timestamp() - %(within_s)s::int * interval '1 second')
+           AND (%(of_run)s::text IS NULL OR j.run_id = %(of_run)s::text)
+           AND ((%(error)s::text IS NULL AND %(attempt_over)s::int IS NULL)
+                OR EXISTS (SELECT
+                             FROM task t
+                            WHERE t.organisation = %(organisation)s::uuid AND t.job = j.id
+                              AND (%(error)s::text IS NULL OR t.last_error ->> 'code' = %(error)s::text
+                                   OR (t.ended_at IS NOT NULL AND t.sub_status = %(error)s::text))
+                              AND (%(attempt_over)s::int IS NULL OR t.attempt > %(attempt_over)s::int)))
            AND (%(before)s::timestamptz IS NULL OR (j.created_at, j.id) < (%(before)s::timestamptz, %(before_id)s::text))
          ORDER BY j.created_at DESC, j.id DESC
          LIMIT %(limit)s::int) AS one

@@ -115,11 +115,14 @@ async def list_jobs(
     platform: Annotated[str | None, Query(max_length=200)] = None,
     status: Annotated[str | None, Query(max_length=200, description="Where they are; several by commas.")] = None,
     older_than_seconds: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Accepted before that.")] = None,
+    run_id: Annotated[str | None, Query(max_length=200, description="Of this run.")] = None,
+    error: Annotated[str | None, Query(max_length=200, description="Code of a part's last error, or its end.")] = None,
+    attempt_over: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="In a later attempt than this.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[JobOut]:
-    """Jobs, newest first."""
-    which = JobFilter(platform, _statuses(status), older_than_seconds)
+    """Jobs, newest first. With `error` or `attempt_over` those of the last seven days are looked at."""
+    which = JobFilter(platform, _statuses(status), older_than_seconds, run_id, error, attempt_over)
     rows = await jobs.page(caller, which, decode(cursor, time_and_text), limit + 1)
     items, following = paged(rows, limit, _place)
     return Page(items=[job_out(job) for job in items], next_cursor=following)

@@ -739,7 +739,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description Jobs, newest first.
+         * @description Jobs, newest first. With `error` or `attempt_over` those of the last seven days are looked at.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -11355,6 +11355,12 @@ export interface operations {
                 status?: string | null;
                 /** @description Accepted before that. */
                 older_than_seconds?: number | null;
+                /** @description Of this run. */
+                run_id?: string | null;
+                /** @description Code of a part's last error, or its end. */
+                error?: string | null;
+                /** @description In a later attempt than this. */
+                attempt_over?: number | null;
                 /** @description How many items at the most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
