@@ -11,7 +11,14 @@ const LIST = [...JOBS, 'list']
 const one = (id: string) => [...JOBS, 'one', id]
 const at = (id: string) => ({ params: { path: { job_id: id } } })
 
-export type Wanted = { platform?: string; status?: string; older_than_seconds?: number }
+export type Wanted = {
+  platform?: string
+  status?: string
+  older_than_seconds?: number
+  run_id?: string
+  error?: string
+  attempt_over?: number
+}
 
 export function useJobs(wanted: Wanted, isAllowed: boolean) {
   return useList<Job>(
