@@ -47,6 +47,15 @@ async def test_a_platform_is_measured_over_all_organisations(home: House, broker
     assert value(home, "jobs_unaccounted", platform="alpha") == 0
 
 
+async def test_the_limit_that_is_told_is_the_one_in_force(home: House, broker: Broker) -> None:
+    await broker.client.put("/v2/platforms/alpha/limits", json={"concurrency": 3, "reason": "they asked for it"})
+
+    await measured(home)
+
+    assert value(home, "job_in_flight_limit", platform="alpha") == 3
+    assert value(home, "job_in_flight_limit", platform="beta") == 10
+
+
 async def test_a_platform_with_nothing_to_do_says_so(home: House) -> None:
     await measured(home)
 

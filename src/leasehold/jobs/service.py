@@ -11,7 +11,7 @@ from leasehold import alerts, audit, leases
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
-from leasehold.jobs import endings, intake, limits, machine, outlook, receipts, store
+from leasehold.jobs import endings, intake, limits, machine, outlook, overrides, receipts, store
 from leasehold.jobs.aftermath import Aftermath
 from leasehold.jobs.endings import JobEnding
 from leasehold.jobs.intake import Taken
@@ -21,10 +21,11 @@ from leasehold.jobs.messages import CrawlRequest
 from leasehold.jobs.models import Books, Burial, DeadLetter, DeadLetterFilter, Job, JobFilter, Noted, Order, Part, Tally
 from leasehold.jobs.moving import Moving
 from leasehold.jobs.outlook import Saying
+from leasehold.jobs.overrides import Preview
 from leasehold.jobs.posting import Posting
-from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState, WrongTransport
+from leasehold.jobs.problems import JobUnknown, LimitsNotYours, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.results import Results, Told
-from leasehold.jobs.standing import Depth, Standing
+from leasehold.jobs.standing import Depth, LimitsWish, Standing
 from leasehold.jobs.steering import Steer, steer
 from leasehold.jobs.stock import TaskRows, TaskStock, wish
 from leasehold.jobs.writing import Writers, Writing
@@ -53,6 +54,8 @@ class Jobs:
         self.writing = Writing(db, catalogue, writers, aftermath)
         self.moving = Moving(db, catalogue, writers)
         self.has_broker = False
+        # Whose operators may change limits live; its slug.
+        self.limits_organisation = "default"
         self.leases = KeptLeases(db, clock, TaskRows(catalogue, aftermath), metrics, max_age_s)
         self.leases.is_cancelled = store.is_cancelled
         self._stock = TaskStock(self.leases, catalogue, aftermath)
@@ -184,6 +187,8 @@ class Jobs:
             pauses = await store.pauses(conn, caller.organisation)
             phases = await receipts.phases(conn, caller.organisation)
             breakers = await limits.breakers(conn, caller.organisation)
+            changed = await overrides.in_force(conn, caller.organisation, [one.slug for one in wanted])
+            is_ours = bool(slug) and await overrides.may(conn, caller.organisation, self.limits_organisation)
             recent = await limits.recent(conn, caller.organisation, wanted[0]) if slug else (0, 0)
             today = (await _now(conn)).date()
         return [
@@ -194,7 +199,9 @@ class Jobs:
                 phases.get(one.slug, one.writer.phase),
                 breakers.get(one.slug),
                 today,
+                changed.get(one.slug),
                 *recent,
+                is_ours,
             )
             for one in wanted
         ]
@@ -217,6 +224,35 @@ class Jobs:
             await limits.close(conn, caller, slug, "somebody said so")
         self.call(caller.organisation, [slug])
 
+    async def change_limits(
+        self, caller: Caller, slug: str, wish: LimitsWish, reason: str, until: datetime | None
+    ) -> None:
+        """Let it bear more or less for a while, over all organisations."""
+        platform = self._platform(slug)
+        async with self._db.transaction(caller.organisation) as conn:
+            await self._refuse_strangers(conn, caller)
+            overrides.refuse(until, await _now(conn))
+            await overrides.set_(conn, caller, platform, wish, reason, until)
+        self.call(caller.organisation, [slug])
+
+    async def restore_limits(self, caller: Caller, slug: str) -> None:
+        """Let it bear what its file says."""
+        platform = self._platform(slug)
+        async with self._db.transaction(caller.organisation) as conn:
+            await self._refuse_strangers(conn, caller)
+            await overrides.restore(conn, caller, platform)
+        self.call(caller.organisation, [slug])
+
+    async def preview_limits(self, caller: Caller, slug: str, wish: LimitsWish) -> Preview:
+        """What other limits would do at once."""
+        platform = self._platform(slug)
+        async with self._db.transaction(caller.organisation) as conn:
+            return await overrides.preview(conn, caller.organisation, platform, wish)
+
+    async def _refuse_strangers(self, conn: Conn, caller: Caller) -> None:
+        if not await overrides.may(conn, caller.organisation, self.limits_organisation):
+            raise LimitsNotYours("Operators of another organisation alone may change what holds for all.")
+
     async def reap(self, organisations: Sequence[UUID]) -> None:
         """Book lost workers and deadlines that passed. Grants do not depend on it; states come sooner."""
         for organisation in organisations:
@@ -225,6 +261,9 @@ class Jobs:
             async with self._db.transaction(organisation) as conn:
                 overdue = await store.expired_jobs(conn, organisation)
                 await limits.forget(conn, organisation)
+                restored = await overrides.end(conn, organisation)
+            if restored:
+                self.call(organisation, restored)
             for job in overdue:
                 await self._end(nobody(organisation), job, endings.TIMED_OUT)
 

@@ -1058,6 +1058,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/platforms/{platform_slug}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change Limits
+         * @description Let a platform bear more or less for a while, over all organisations. Replaces what was set before.
+         */
+        put: operations["change_limits"];
+        post?: never;
+        /**
+         * Restore Limits
+         * @description Let a platform bear what its file says; where it does, nothing changes.
+         */
+        delete: operations["restore_limits"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/limits/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Limits
+         * @description What other limits would do at once, without setting them; `{}` asks for those of the file.
+         */
+        post: operations["preview_limits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/platforms/{platform_slug}/parity": {
         parameters: {
             query?: never;
@@ -4258,6 +4302,32 @@ export interface components {
             /** Request Id */
             request_id: string | null;
         };
+        /** LimitsIn */
+        LimitsIn: {
+            /**
+             * Concurrency
+             * @description In hand at once; null is as the file says.
+             */
+            concurrency?: number | null;
+            /** @description Null is as the file says. */
+            rate?: components["schemas"]["RateIn"] | null;
+            /**
+             * Reason
+             * @description Why; shown beside it, and in the audit.
+             */
+            reason: string;
+            /**
+             * Until
+             * @description From then on the file counts again; within thirty days.
+             */
+            until?: string | null;
+        };
+        /** LimitsOut */
+        LimitsOut: {
+            /** Concurrency */
+            concurrency: number;
+            rate: components["schemas"]["RateOut"] | null;
+        };
         /** MadeOut */
         MadeOut: {
             /**
@@ -4537,7 +4607,10 @@ export interface components {
             title: string;
             /** Transport */
             transport: string;
-            /** Concurrency */
+            /**
+             * Concurrency
+             * @description In force now.
+             */
             concurrency: number;
             /** Attempts */
             attempts: number;
@@ -4558,7 +4631,10 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
+            /** @description In force now. */
             rate: components["schemas"]["RateOut"] | null;
+            /** @description Where its limits differ from its file for a while. */
+            limits_override: components["schemas"]["OverrideOut"] | null;
             breaker: components["schemas"]["BreakerOut"];
             /** Canary Share */
             canary_share: number;
@@ -4581,6 +4657,11 @@ export interface components {
             policy: components["schemas"]["PlatformPolicyOut"];
             /** @description Attempts that ended within the window of its breaker. */
             recent: components["schemas"]["RecentOut"];
+            /**
+             * May Change Limits
+             * @description Whether operators of your organisation may do that live.
+             */
+            may_change_limits: boolean;
         };
         /**
          * Outcome
@@ -4618,6 +4699,35 @@ export interface components {
             skipped: components["schemas"]["SkippedOut"][];
             /** Items */
             items: components["schemas"]["ReplayedOut"][];
+        };
+        /** OverrideOut */
+        OverrideOut: {
+            /**
+             * Concurrency
+             * @description Instead of what the file says; null is as the file says.
+             */
+            concurrency: number | null;
+            /** @description Likewise. */
+            rate: components["schemas"]["RateOut"] | null;
+            /** @description What its file says. */
+            file: components["schemas"]["LimitsOut"];
+            /**
+             * By
+             * @description Who changed it; null where another organisation did.
+             */
+            by: string | null;
+            /** Reason */
+            reason: string | null;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Until
+             * @description From then on the file counts again; null is until somebody says so.
+             */
+            until: string | null;
         };
         /** OverviewOut */
         OverviewOut: {
@@ -5027,7 +5137,10 @@ export interface components {
             title: string;
             /** Transport */
             transport: string;
-            /** Concurrency */
+            /**
+             * Concurrency
+             * @description In force now.
+             */
             concurrency: number;
             /** Attempts */
             attempts: number;
@@ -5048,7 +5161,10 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
+            /** @description In force now. */
             rate: components["schemas"]["RateOut"] | null;
+            /** @description Where its limits differ from its file for a while. */
+            limits_override: components["schemas"]["OverrideOut"] | null;
             breaker: components["schemas"]["BreakerOut"];
             /** Canary Share */
             canary_share: number;
@@ -5174,6 +5290,41 @@ export interface components {
              */
             auth_markers?: string[];
         };
+        /** PreviewIn */
+        PreviewIn: {
+            /**
+             * Concurrency
+             * @description In hand at once; null is as the file says.
+             */
+            concurrency?: number | null;
+            /** @description Null is as the file says. */
+            rate?: components["schemas"]["RateIn"] | null;
+        };
+        /** PreviewOut */
+        PreviewOut: {
+            /** @description In force then. */
+            limits: components["schemas"]["LimitsOut"];
+            /**
+             * In Flight
+             * @description Over all organisations.
+             */
+            in_flight: number;
+            /**
+             * Waiting
+             * @description Tasks of your organisation that could begin but for limits and workers.
+             */
+            waiting: number;
+            /**
+             * Would Start
+             * @description So many of those the present limits keep back, and these would not.
+             */
+            would_start: number;
+            /**
+             * Over By
+             * @description In hand beyond these limits: they go on, and nothing begins until they ended.
+             */
+            over_by: number;
+        };
         /** PriceOut */
         PriceOut: {
             /**
@@ -5249,6 +5400,26 @@ export interface components {
             join: number;
             /** Teaches */
             teaches: number;
+        };
+        /** RateIn */
+        RateIn: {
+            /**
+             * Tasks
+             * @description So many begin
+             */
+            tasks: number;
+            /**
+             * Per Seconds
+             * @description in so many seconds.
+             * @default 1
+             */
+            per_seconds?: number;
+            /**
+             * Burst
+             * @description Not more than that at once.
+             * @default 1
+             */
+            burst?: number;
         };
         /** RateOut */
         RateOut: {
@@ -12842,6 +13013,281 @@ export interface operations {
             };
             /** @description Platform unknown (`/problems/platform-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Limits are not yours (`/problems/limits-not-yours`); Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Limits are not yours (`/problems/limits-not-yours`); Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
