@@ -135,6 +135,7 @@ def build(
     catalogue = Catalogue(settings.platforms_dir or SHIPPED)
     writers = stores.writers(settings, db)
     jobs = Jobs(db, clock, catalogue, writers, metrics, settings.lease_max_age_seconds)
+    jobs.limits_organisation = settings.limits_organisation
     alerts = Alerts(db, settings.alert_url.get_secret_value(), settings.alert_secret.get_secret_value(), metrics)
     measuring = Measuring(db, catalogue, metrics.jobs)
     data_writer = stores.data_writer(settings, writers, jobs.writing)

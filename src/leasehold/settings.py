@@ -131,6 +131,9 @@ class Settings(BaseSettings):
     amqp_url: Annotated[SecretStr, AfterValidator(_amqp_url)] = SecretStr("")
     """`amqp://` or `amqps://` address of RabbitMQ, for platforms whose transport that is; empty means none."""
 
+    limits_organisation: str = "default"
+    """Whose operators may change the limits of platforms live, which hold for all: an organisation's slug."""
+
     amqp_users: dict[str, str] = Field(default_factory=dict)
     """Whose messages are whose: users of the broker and the slugs of their organisations; all others are `default`."""
 

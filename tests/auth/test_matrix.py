@@ -112,6 +112,8 @@ async def test_another_organisations_things_are_not_there(
     stranger = await home.caller(organisation="strangers")
     bodies = {
         "/v2/sites/{slug}/moves": {"to": "b.example"},
+        "/v2/jobs/{job_id}/dead-letter": {"reason": "no use"},
+        "/v2/platforms/{platform_slug}/limits": {"concurrency": 1, "reason": "because"},
         "/v2/platforms/{platform_slug}/phase": {"phase": "dual"},
         "/v2/sessions/{account_id}/rollback": {"version": 1},
         "/v2/sessions/{account_id}/undo": {"upload_id": "u1"},

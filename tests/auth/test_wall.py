@@ -77,6 +77,7 @@ TABLES = (
     "platform_phase",
     "platform_tally",
     "platform_breaker",
+    "platform_limit",
     "alert",
     "alert_message",
     "live_ticket",
@@ -245,6 +246,10 @@ async def populate(home: House) -> None:
     home.database.run(
         "INSERT INTO platform_breaker (organisation, platform, reason, probe_at)"
         " SELECT id, 'youtube', 'x', clock_timestamp() FROM organisation"
+    )
+    home.database.run(
+        "INSERT INTO platform_limit (organisation, platform, concurrency, by_name, reason)"
+        " SELECT id, 'youtube', 60, 'ann', 'x' FROM organisation"
     )
     home.database.run(
         "INSERT INTO alert_message (id, organisation, kind, count, job_ids, at)"
@@ -484,6 +489,16 @@ def _jobs(database: TestDatabase) -> dict[str, Any]:
         "platform": "youtube",
         "status": None,
         "older_than_s": None,
+        "within_s": None,
+        "error": None,
+        "attempt_over": None,
+        "of_run": None,
+        "as_given": False,
+        "concurrency": 7,
+        "rate_tasks": 7,
+        "rate_per_s": 7.0,
+        "rate_burst": 7,
+        "concurrencies": [10],
         "before_id": None,
         "before_key": None,
         "after_place": None,

@@ -209,6 +209,47 @@ async def test_a_job_is_put_off_made_urgent_and_begun_at_once(page: Page, server
     ask(server, "POST", "/v2/jobs/steered/cancel")
 
 
+async def test_a_job_is_given_up_with_a_reason_and_found_among_the_dead_letters(page: Page, server: Leasehold) -> None:
+    submit(server, "given-up", priority=9)
+    take(server, owner="crawler-9")
+    await sign_in(page, server.token, "/ui/jobs/given-up")
+
+    await page.get_by_role("button", name="Move to dead letters").click()
+    dialog = page.get_by_role("dialog", name="Move to the dead letters")
+    await expect(dialog.get_by_role("button", name="Move to dead letters")).to_be_disabled()
+    await dialog.get_by_label("Reason").fill("its channel was closed")
+    assert status(server, "given-up") == "dispatched"
+    await dialog.get_by_role("button", name="Move to dead letters").click()
+
+    await expect(explanation(page)).to_contain_text("somebody moved it to the dead letters")
+    await expect(page.get_by_role("list", name="History")).to_contain_text("its channel was closed")
+    await expect(page.get_by_role("button", name="Move to dead letters")).to_have_count(0)
+    await page.goto("/ui/dead-letters?reason=by_hand")
+    await expect(row(page, "given-up")).to_contain_text("put it here: its channel was closed")
+
+
+async def test_several_are_given_up_together_for_one_reason(page: Page, server: Leasehold) -> None:
+    for number in range(2):
+        submit(server, f"together-{number}")
+    complete(server, "together-done")
+    await sign_in(page, server.token, "/ui/jobs")
+    for name in ("together-0", "together-1", "together-done"):
+        await page.get_by_label(f"Choose {name}").check()
+
+    await page.get_by_role("button", name="Move to dead letters 2").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_role("button", name="Move to dead letters 2")).to_be_disabled()
+    await dialog.get_by_label("Reason").fill("asked for by mistake")
+    await dialog.get_by_role("button", name="Move to dead letters 2").click()
+
+    await expect(dialog).to_have_count(0)
+    assert [status(server, f"together-{n}") for n in range(2)] == ["failed", "failed"]
+    letters = ask(server, "GET", "/v2/jobs/dead-letters?reason=by_hand")["items"]
+    told = {one["job_id"]: one["detail"] for one in letters if one["job_id"].startswith("together-")}
+    assert len(told) == 2
+    assert all("asked for by mistake" in detail for detail in told.values())
+
+
 async def test_a_failed_job_is_retried_from_its_row(page: Page, server: Leasehold) -> None:
     die(server, "retried")
     await sign_in(page, server.token, "/ui/jobs?status=failed")
@@ -430,6 +471,7 @@ async def test_every_page_fits_and_is_accessible(
         ("jobs", "New job"),
         ("jobs/rich-failed", "Retry"),
         ("jobs/rich-running", "Cancel"),
+        ("jobs/rich-running", "Move to dead letters"),
         ("platforms/youtube", "Pause youtube"),
         ("dead-letters", "Stop"),
         ("dead-letters", "Actions on rich-failed"),

@@ -116,6 +116,60 @@ def panel(page: Page, name: str) -> Locator:
     return page.get_by_role("region", name=name, exact=True)
 
 
+async def test_limits_are_changed_for_a_while_after_a_preview_and_taken_back(page: Page, server: Leasehold) -> None:
+    for number in range(5):
+        submit(server, f"limited-{number}")
+    for _ in range(2):
+        take(server)
+    await sign_in(page, server.token, "/ui/platforms/news")
+    limits = panel(page, "Limits")
+    await limits.get_by_role("button", name="Change limits").click()
+    dialog = page.get_by_role("dialog", name="Change the limits of news")
+    await expect(dialog.get_by_role("status")).to_contain_text("Say what is to be another.")
+    await dialog.get_by_label("At once").fill("4")
+    await expect(dialog.get_by_role("status")).to_contain_text("Would start 2 waiting jobs. 2 in flight, 3 waiting.")
+    await dialog.get_by_label("At once").fill("1")
+    await expect(dialog.get_by_role("status")).to_contain_text("Has 1 more in hand than that.")
+    await expect(dialog.get_by_role("button", name="Change limits")).to_be_disabled()
+    assert platform(server, "news")["limits_override"] is None
+    await dialog.get_by_label("At once").fill("3")
+    await dialog.get_by_label("Reason").fill("they allow us more tonight")
+    assert await barriers(page) == []
+    await dialog.get_by_role("button", name="Change limits").click()
+
+    await expect(dialog).to_have_count(0)
+    told = page.get_by_role("region", name="Explanation")
+    await expect(told).to_contain_text("Its file says 2 at once, now 3 until")
+    await expect(told).to_contain_text("they allow us more tonight")
+    await expect(limits).to_contain_text("file says 2")
+    assert await barriers(page) == []
+    take(server)
+    await page.goto("/ui/platforms")
+    await expect(row(page, "news").first).to_contain_text("Limits changed")
+    await page.goto("/ui/jobs/limited-3")
+    waits = page.get_by_role("region", name="Explanation")
+    await expect(waits).to_contain_text("which is all it bears (its file says 2; changed by")
+
+    await page.goto("/ui/platforms/news")
+    await told.get_by_role("button", name="Back to the file").click()
+    await expect(limits).not_to_contain_text("file says")
+    assert platform(server, "news")["concurrency"] == 2
+    for number in range(5):
+        ask(server, "POST", f"/v2/jobs/limited-{number}/dead-letter", {"reason": "only for limits"})
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+async def test_changed_limits_fit_and_are_accessible(page: Page, server: Leasehold, width: int, scheme: str) -> None:
+    wish = {"concurrency": 12, "rate": {"tasks": 30, "per_seconds": 60.0}, "reason": "a long reason " * 12}
+    ask(server, "PUT", "/v2/platforms/board/limits", wish)
+
+    faults = await faults_of(page, server.token, "/ui/platforms/board", width, scheme)
+    await expect(page.get_by_role("region", name="Explanation")).to_contain_text("until somebody takes it back")
+
+    assert faults == []
+    ask(server, "DELETE", "/v2/platforms/board/limits")
+
+
 async def test_the_list_says_limits_breaker_and_phase_of_each(page: Page, server: Leasehold) -> None:
     break_it(server)
     await sign_in(page, server.token, "/ui/platforms")

@@ -47,6 +47,15 @@ async def test_a_platform_is_measured_over_all_organisations(home: House, broker
     assert value(home, "jobs_unaccounted", platform="alpha") == 0
 
 
+async def test_the_limit_that_is_told_is_the_one_in_force(home: House, broker: Broker) -> None:
+    await broker.client.put("/v2/platforms/alpha/limits", json={"concurrency": 3, "reason": "they asked for it"})
+
+    await measured(home)
+
+    assert value(home, "job_in_flight_limit", platform="alpha") == 3
+    assert value(home, "job_in_flight_limit", platform="beta") == 10
+
+
 async def test_a_platform_with_nothing_to_do_says_so(home: House) -> None:
     await measured(home)
 
@@ -179,6 +188,14 @@ async def test_dead_letters_are_counted_under_reasons_that_a_file_or_we_name(hom
 
     assert value(home, "dead_letters_total", platform="alpha", reason="not_found") == 1
     assert value(home, "dead_letters_total", platform="alpha", reason="other") == 1
+
+
+async def test_what_somebody_put_among_the_dead_letters_is_counted_as_that(home: House, broker: Broker) -> None:
+    await broker.submit(job_id="j")
+
+    await broker.client.post("/v2/jobs/j/dead-letter", json={"reason": "no use"})
+
+    assert value(home, "dead_letters_total", platform="alpha", reason="by_hand") == 1
 
 
 async def test_chunks_are_counted_until_they_are_written_and_then_how_long_that_took(

@@ -236,6 +236,10 @@ class WrongState(ProblemError):
     """It cannot do that where it is; `members["status_now"]` says where that is."""
 
 
+class LimitsNotYours(ProblemError):
+    """The limits of platforms hold for all organisations, and another one's operators may change them live."""
+
+
 class ShadowMissing(ProblemError):
     """This platform's results are written to one place alone."""
 

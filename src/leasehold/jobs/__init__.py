@@ -1,5 +1,6 @@
 """Jobs: requests for crawls, the tasks that workers take, and what they bring."""
 
+from leasehold.jobs import limits_router as _limits_routes  # noqa: F401 (joins `routes`)
 from leasehold.jobs import moving_router as _more_routes  # noqa: F401 (joins `routes`)
 from leasehold.jobs.answers import VerdictOut
 from leasehold.jobs.books import books, lease_books

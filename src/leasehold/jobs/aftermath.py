@@ -12,6 +12,7 @@ from leasehold.platforms import Catalogue
 _REASONS = frozenset(
     {
         "attempts_exhausted",
+        "by_hand",
         "conflict",
         "crashed",
         "invalid",

@@ -12,7 +12,7 @@ from leasehold.jobs.intake import platforms_for
 from leasehold.jobs.machine import Status, Verdict
 from leasehold.jobs.messages import CollectorTask, CrawlRequest, WriterSaid
 from leasehold.jobs.models import DEAD_LETTER, Job, Order, Part
-from leasehold.jobs.policies import PlatformPolicyOut
+from leasehold.jobs.policies import OverrideOut, PlatformPolicyOut, RateOut, override_out, rate_out
 from leasehold.jobs.standing import OpenBreaker, Standing
 from leasehold.leases import Grant, LeaseOut, Offer, WaitingOut, shown
 from leasehold.platforms import Catalogue, Phase, Platform
@@ -164,12 +164,6 @@ class TaskTypeOut(Answer):
     example: dict[str, Any]
 
 
-class RateOut(Answer):
-    tasks: int
-    per_seconds: float
-    burst: int
-
-
 class BreakerOut(Answer):
     state: Literal["closed", "open"]
     opened_at: datetime | None = None
@@ -188,7 +182,7 @@ class PlatformOut(Answer):
     platform: str
     title: str
     transport: str
-    concurrency: int
+    concurrency: int = Field(description="In force now.")
     attempts: int
     paused: bool
     paused_by: str | None
@@ -197,7 +191,8 @@ class PlatformOut(Answer):
     oldest_age_seconds: float | None
     in_flight: int
     failure_rate: float | None = Field(description="Of what ended in the last hour.")
-    rate: RateOut | None
+    rate: RateOut | None = Field(description="In force now.")
+    limits_override: OverrideOut | None = Field(description="Where its limits differ from its file for a while.")
     breaker: BreakerOut
     canary_share: float
     price_micros: int | None = Field(description="What a task or a document costs today.")
@@ -209,6 +204,7 @@ class OnePlatformOut(PlatformOut):
     task_types: dict[str, TaskTypeOut]
     policy: PlatformPolicyOut = Field(description="What its file says.")
     recent: RecentOut = Field(description="Attempts that ended within the window of its breaker.")
+    may_change_limits: bool = Field(description="Whether operators of your organisation may do that live.")
 
 
 class PlatformsOut(Answer):
@@ -329,12 +325,12 @@ def _breaker(found: OpenBreaker | None) -> BreakerOut:
 
 def platform_out(standing: Standing) -> OnePlatformOut:
     platform, depth, pause = standing.platform, standing.depth, standing.pause
-    rate, price = platform.limits.rate, platform.price("", standing.today)
+    price = platform.price("", standing.today)
     return OnePlatformOut(
         platform=platform.slug,
         title=platform.title or platform.slug,
         transport=platform.transport,
-        concurrency=platform.limits.concurrency,
+        concurrency=standing.limits.concurrency,
         attempts=platform.retry.attempts,
         paused=pause is not None,
         paused_by=pause.by_name if pause else None,
@@ -343,7 +339,8 @@ def platform_out(standing: Standing) -> OnePlatformOut:
         oldest_age_seconds=depth.oldest_s,
         in_flight=depth.in_flight,
         failure_rate=depth.failure_rate,
-        rate=RateOut(tasks=rate.tasks, per_seconds=rate.per_seconds, burst=rate.burst) if rate else None,
+        rate=rate_out(standing.limits.rate),
+        limits_override=override_out(standing.override, platform.limits),
         breaker=_breaker(standing.breaker),
         canary_share=platform.canary.share,
         price_micros=price.micros if price else None,
@@ -355,6 +352,7 @@ def platform_out(standing: Standing) -> OnePlatformOut:
         },
         policy=PlatformPolicyOut.model_validate(platform),
         recent=RecentOut(succeeded=standing.succeeded, failed=standing.failed),
+        may_change_limits=standing.may_change_limits,
     )
 
 

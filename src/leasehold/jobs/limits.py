@@ -22,10 +22,15 @@ async def guard(conn: Conn, platforms: Sequence[str]) -> None:
     await conn.execute(SQL["guard"], {"platforms": sorted(platforms)})
 
 
-async def loads(conn: Conn, organisation: UUID, platforms: Sequence[Platform]) -> dict[str, Load]:
+async def loads(
+    conn: Conn, organisation: UUID, platforms: Sequence[Platform], *, as_given: bool = False
+) -> dict[str, Load]:
+    """What they have in hand and bear now. `as_given`: as if nobody had changed what they say of themselves."""
     rates = [one.limits.rate for one in platforms]
     given = {
+        "as_given": as_given,
         "platforms": [one.slug for one in platforms],
+        "concurrencies": [one.limits.concurrency for one in platforms],
         "aparts": [rate.apart_s if rate else None for rate in rates],
         "bursts": [rate.burst if rate else None for rate in rates],
     }
@@ -43,16 +48,20 @@ async def begun(
 ) -> None:
     """These tasks begin: they use up the rate, and where a breaker is open one of them is its probe."""
     many = {slug: sum(1 for one, _ in tasks if one == slug) for slug in sorted({slug for slug, _ in tasks})}
-    rates = {slug: rate for slug in many if (rate := platforms[slug].limits.rate)}
-    if rates:
-        aparts = [rate.apart_s for rate in rates.values()]
-        manies = [many[slug] for slug in rates]
-        await conn.execute(SQL["rate_take"], {"platforms": list(rates), "aparts": aparts, "manies": manies})
+    rated = [slug for slug in many if loads[slug].apart_s is not None]
+    if rated:
+        given = {
+            "platforms": rated,
+            "aparts": [loads[slug].apart_s for slug in rated],
+            "bursts": [loads[slug].burst for slug in rated],
+            "manies": [many[slug] for slug in rated],
+        }
+        await conn.execute(SQL["rate_take"], given)
     for slug, task in tasks:
         if (probes := loads[slug].probes) is not None:
             probe_s = platforms[slug].breaker.probe_in_s(probes)
-            given = {"platform": slug, "task": task, "probe_s": probe_s}
-            await conn.execute(SQL["probe"], {"organisation": organisation, **given})
+            which = {"platform": slug, "task": task, "probe_s": probe_s}
+            await conn.execute(SQL["probe"], {"organisation": organisation, **which})
 
 
 async def waiting(

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from leasehold.db import Database
-from leasehold.jobs import receipts, store
+from leasehold.jobs import overrides, receipts, store
 from leasehold.jobs.machine import Status
+from leasehold.jobs.standing import Override
 from leasehold.metrics import JobMetrics
 from leasehold.platforms import Catalogue
 
@@ -29,6 +30,7 @@ class Measuring:
         in_flight: Counter[str] = Counter()
         unwritten: Counter[str] = Counter()
         oldest_s: dict[str, float] = {}
+        changed: dict[str, Override] = {}
         for organisation in organisations:
             async with self._db.transaction(organisation) as conn:
                 for platform, status, number, held, due_s in await store.stands(conn, organisation):
@@ -36,6 +38,7 @@ class Measuring:
                     in_flight[platform] += held
                     oldest_s[platform] = max(oldest_s.get(platform, 0.0), due_s or 0.0)
                 unwritten.update(await receipts.unwritten_counts(conn, organisation))
+                changed = await overrides.in_force(conn, organisation, list(self._catalogue.platforms))
         self._forget()
         for platform in self._platforms([*oldest_s, *unwritten]):
             for status in _LIVE:
@@ -44,7 +47,8 @@ class Measuring:
             self._metrics.in_flight.labels(platform).set(in_flight[platform])
             self._metrics.unwritten.labels(platform).set(unwritten[platform])
         for slug, found in self._catalogue.platforms.items():
-            self._metrics.limit.labels(slug).set(found.limits.concurrency)
+            limits = changed[slug].wish.over(found.limits) if slug in changed else found.limits
+            self._metrics.limit.labels(slug).set(limits.concurrency)
 
     async def measure_books(self, organisations: Sequence[UUID]) -> None:
         unaccounted: Counter[str] = Counter()

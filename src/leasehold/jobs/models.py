@@ -18,6 +18,8 @@ from leasehold.writers import Space
 PREFIX = "job"
 DEAD_LETTER = "dead"
 REPLAY = "replay"
+# What takes going through job after job looks at the last seven days.
+SEARCHED_S = 7 * 86_400
 # What is put off for good is put off until that year.
 _NEVER = 9999
 
@@ -195,6 +197,14 @@ class JobFilter:
     platform: str | None = None
     statuses: Sequence[Status] = ()  # empty for all
     older_than_s: int | None = None
+    run: str | None = None
+    error: str | None = None  # the code of the last error of a part, or what it failed of
+    attempt_over: int | None = None
+
+    @property
+    def within_s(self) -> int | None:
+        """How far back is looked. No index has errors and attempts, so every job in between is gone through."""
+        return SEARCHED_S if self.error is not None or self.attempt_over is not None else None
 
 
 @dataclass(frozen=True, slots=True)

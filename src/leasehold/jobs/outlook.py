@@ -3,15 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from psycopg.rows import class_row
 
 from leasehold.db import Conn
-from leasehold.jobs import limits, store
+from leasehold.jobs import limits, overrides, store
 from leasehold.jobs.machine import WRITING, Status
 from leasehold.jobs.models import Part
-from leasehold.jobs.standing import HoldsSome, Load, Pause
+from leasehold.jobs.standing import HoldsSome, Load, Override, Pause
 from leasehold.jobs.store import SQL
 from leasehold.platforms import Platform
 
@@ -41,6 +42,7 @@ class Facts:
     pause: Pause | None
     ahead: int
     holders: Sequence[HoldsSome]
+    override: Override | None = None  # of the platform's limits
 
 
 async def look(conn: Conn, organisation: UUID, part: Part, platform: Platform) -> Facts:
@@ -50,13 +52,14 @@ async def look(conn: Conn, organisation: UUID, part: Part, platform: Platform) -
     cur = conn.cursor(row_factory=class_row(HoldsSome))
     which = {"organisation": organisation, "platform": platform.slug, "limit": _MOST_HOLDERS}
     await cur.execute(SQL["holders"], which)
-    return Facts(load, pause, ahead, await cur.fetchall())
+    changed = await overrides.in_force(conn, organisation, [platform.slug])
+    return Facts(load, pause, ahead, await cur.fetchall(), changed.get(platform.slug))
 
 
 def explain(part: Part, platform: Platform | None, facts: Facts | None, *, has_broker: bool = False) -> Saying:
     task = part.task
     load = facts.load if facts else None
-    limit = platform.limits.concurrency if platform else None
+    limit = load.limit if load else None
 
     def say(reason: str, detail: str, next_at: datetime | None = None) -> Saying:
         position = facts.ahead + 1 if facts and task.status is Status.PENDING else None
@@ -83,16 +86,30 @@ def explain(part: Part, platform: Platform | None, facts: Facts | None, *, has_b
         return say("breaker_open", f"Nearly everything fails at {task.platform}; one task is tried.", load.probe_at)
     if load.in_hand >= limit:
         first = min((one.until for one in facts.holders), default=None)
-        return say("at_limit", f"{load.in_hand} tasks of {task.platform} are in hand, which is all it bears.", first)
+        told = f"{load.in_hand} tasks of {task.platform} are in hand, which is all it bears"
+        return say("at_limit", told + _changed(facts.override, platform, "concurrency"), first)
     if load.rate_room == 0:
-        return say("rate_limited", f"{task.platform} begins as many tasks as its rate allows.", load.rate_at)
-    if load.room(limit) == 0:
+        told = f"{task.platform} begins as many tasks as its rate allows"
+        return say("rate_limited", told + _changed(facts.override, platform, "rate"), load.rate_at)
+    if load.room == 0:
         return say("shared", f"Other organisations wait for {task.platform} too, and yours has its share in hand.")
     if facts.ahead:
         return say("queued", f"{facts.ahead} go before it at {task.platform}.")
     if is_over_amqp:
         return say("no_dispatcher", f"It is the next at {task.platform}: no dispatcher has published it yet.")
     return say("no_worker", f"It is the next at {task.platform}: no worker has asked for it yet.")
+
+
+def _changed(override: Override | None, platform: Platform, what: Literal["concurrency", "rate"]) -> str:
+    """The end of a sentence about a limit: that it is not the one of the file, if it is not."""
+    if override is None or getattr(override.wish, what) is None:
+        return "."
+    rate = platform.limits.rate
+    if what == "concurrency":
+        said = str(platform.limits.concurrency)
+    else:
+        said = f"{rate.tasks} in {rate.per_seconds:g} s" if rate else "no rate"
+    return f" (its file says {said}; {override.text})."
 
 
 def _begun(part: Part, say: Callable[[str, str], Saying]) -> Saying:

@@ -1,11 +1,12 @@
-"""What a platform's file says of its limits, retries, prices and writers, as it is answered."""
+"""What a platform's file says, and where its limits differ from it for a while, as it is answered."""
 
-from datetime import date
+from datetime import date, datetime
 from typing import Literal
 
 from pydantic import Field
 
-from leasehold.platforms import Phase
+from leasehold.jobs.standing import Override
+from leasehold.platforms import Limits, Phase, Rate
 from leasehold.strict import Answer
 
 
@@ -71,3 +72,42 @@ class PlatformPolicyOut(Answer):
     prices: list[PriceOut]
     results: ResultsOut
     writer: WriterOut
+
+
+class RateOut(Answer):
+    tasks: int
+    per_seconds: float
+    burst: int
+
+
+class LimitsOut(Answer):
+    concurrency: int
+    rate: RateOut | None
+
+
+class OverrideOut(Answer):
+    concurrency: int | None = Field(description="Instead of what the file says; null is as the file says.")
+    rate: RateOut | None = Field(description="Likewise.")
+    file: LimitsOut = Field(description="What its file says.")
+    by: str | None = Field(description="Who changed it; null where another organisation did.")
+    reason: str | None
+    since: datetime
+    until: datetime | None = Field(description="From then on the file counts again; null is until somebody says so.")
+
+
+def rate_out(rate: Rate | None) -> RateOut | None:
+    return RateOut(tasks=rate.tasks, per_seconds=rate.per_seconds, burst=rate.burst) if rate else None
+
+
+def override_out(found: Override | None, said: Limits) -> OverrideOut | None:
+    if found is None:
+        return None
+    return OverrideOut(
+        concurrency=found.wish.concurrency,
+        rate=rate_out(found.wish.rate),
+        file=LimitsOut(concurrency=said.concurrency, rate=rate_out(said.rate)),
+        by=found.by_name,
+        reason=found.reason,
+        since=found.since,
+        until=found.until,
+    )

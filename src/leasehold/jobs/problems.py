@@ -27,6 +27,13 @@ class WrongState(Problem):
     status, title = 409, "Wrong state"
 
 
+class LimitsNotYours(Problem):
+    """The limits of platforms hold for all organisations, and operators of one of them alone may change them live: the
+    setting `LEASEHOLD_LIMITS_ORGANISATION` says whose. Ask them, or change the platform's file."""
+
+    status, title = 403, "Limits are not yours"
+
+
 class ShadowMissing(Problem):
     """This platform's results are written to one place alone. Name a `shadow` under `writer` in its file."""
 

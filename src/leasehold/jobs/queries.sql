@@ -48,6 +48,16 @@ SELECT one.id
            AND (%(platform)s::text IS NULL OR %(platform)s::text = ANY(j.platforms))
            AND (%(older_than_s)s::int IS NULL
                 OR j.created_at < statement_timestamp() - %(older_than_s)s::int * interval '1 second')
+           AND (%(within_s)s::int IS NULL
+                OR j.created_at > statement_timestamp() - %(within_s)s::int * interval '1 second')
+           AND (%(of_run)s::text IS NULL OR j.run_id = %(of_run)s::text)
+           AND ((%(error)s::text IS NULL AND %(attempt_over)s::int IS NULL)
+                OR EXISTS (SELECT
+                             FROM task t
+                            WHERE t.organisation = %(organisation)s::uuid AND t.job = j.id
+                              AND (%(error)s::text IS NULL OR t.last_error ->> 'code' = %(error)s::text
+                                   OR (t.ended_at IS NOT NULL AND t.sub_status = %(error)s::text))
+                              AND (%(attempt_over)s::int IS NULL OR t.attempt > %(attempt_over)s::int)))
            AND (%(before)s::timestamptz IS NULL OR (j.created_at, j.id) < (%(before)s::timestamptz, %(before_id)s::text))
          ORDER BY j.created_at DESC, j.id DESC
          LIMIT %(limit)s::int) AS one
@@ -362,7 +372,8 @@ SELECT pg_advisory_xact_lock(hashtextextended(wanted.platform, 5))
   FROM (SELECT platform FROM unnest(%(platforms)s::text[]) AS given (platform) ORDER BY platform OFFSET 0) wanted;
 
 -- name: loads
--- What is in hand at each platform: by everybody, and by us; and how many organisations wait for it.
+-- What is in hand at each platform: by everybody, and by us; how many organisations wait for it; and what it bears, which
+-- is what its file says unless somebody has changed that for a while. `as_given` asks how it would be without that.
 SELECT g.platform, load.in_hand, load.waiting,
        (SELECT count(*)::int
           FROM task t
@@ -370,18 +381,61 @@ SELECT g.platform, load.in_hand, load.waiting,
        EXISTS (SELECT
                  FROM platform_pause p
                 WHERE p.organisation = %(organisation)s::uuid AND p.platform = g.platform) AS is_paused,
+       bears.concurrency AS limit, bears.apart_s, bears.burst,
        b.probes, b.probe_at <= clock_timestamp() AS is_probe_due, b.probe_at, rate.room AS rate_room,
        rate.in_s AS rate_in_s, clock_timestamp() + rate.in_s * interval '1 second' AS rate_at
-  FROM unnest(%(platforms)s::text[], %(aparts)s::float8[], %(bursts)s::int[]) AS g (platform, apart_s, burst)
+  FROM unnest(%(platforms)s::text[], %(concurrencies)s::int[], %(aparts)s::float8[], %(bursts)s::int[])
+       AS g (platform, concurrency, apart_s, burst)
  CROSS JOIN LATERAL platform_load(g.platform) AS load
+ CROSS JOIN LATERAL platform_limit_now(CASE WHEN %(as_given)s::boolean THEN NULL ELSE g.platform END) AS own
+ CROSS JOIN LATERAL (
+        SELECT coalesce(own.concurrency, g.concurrency) AS concurrency,
+               coalesce(own.rate_per_s / own.rate_tasks, g.apart_s) AS apart_s,
+               coalesce(own.rate_burst, g.burst) AS burst
+        OFFSET 0) AS bears
   LEFT JOIN platform_breaker b ON b.organisation = %(organisation)s::uuid AND b.platform = g.platform
-  LEFT JOIN LATERAL (SELECT * FROM platform_rate_room(g.platform, g.apart_s, g.burst) WHERE g.apart_s IS NOT NULL) AS rate
-            ON true;
+  LEFT JOIN LATERAL (SELECT * FROM platform_rate_room(g.platform, bears.apart_s, bears.burst) WHERE bears.apart_s IS NOT NULL)
+            AS rate ON true;
+
+-- name: overrides
+-- Which limits differ from the files just now. Who set them and why is told to their organisation alone.
+SELECT g.platform, own.concurrency, own.rate_tasks, own.rate_per_s, own.rate_burst, own.since, own.until, mine.by_name,
+       mine.reason
+  FROM unnest(%(platforms)s::text[]) AS g (platform)
+ CROSS JOIN LATERAL platform_limit_now(g.platform) AS own
+  LEFT JOIN platform_limit mine
+         ON mine.organisation = %(organisation)s::uuid AND mine.platform = g.platform AND mine.since = own.since
+ WHERE own.since IS NOT NULL;
+
+-- name: is_called
+SELECT EXISTS (SELECT FROM organisation o WHERE o.id = %(organisation)s::uuid AND o.slug = %(slug)s::text);
+
+-- name: override
+INSERT INTO platform_limit (organisation, platform, concurrency, rate_tasks, rate_per_s, rate_burst, by_name, reason, until)
+VALUES (%(organisation)s::uuid, %(platform)s::text, %(concurrency)s::int, %(rate_tasks)s::int, %(rate_per_s)s::float8,
+        %(rate_burst)s::int, %(by_name)s::text, %(reason)s::text, %(until)s::timestamptz)
+    ON CONFLICT (organisation, platform) DO UPDATE
+   SET concurrency = excluded.concurrency, rate_tasks = excluded.rate_tasks, rate_per_s = excluded.rate_per_s,
+       rate_burst = excluded.rate_burst, by_name = excluded.by_name, reason = excluded.reason, since = clock_timestamp(),
+       until = excluded.until;
+
+-- name: restore
+DELETE FROM platform_limit
+ WHERE organisation = %(organisation)s::uuid AND platform = %(platform)s::text
+   AND (until IS NULL OR until > clock_timestamp())
+RETURNING platform;
+
+-- name: end_overrides
+-- Those whose time has passed; they count no more in any case.
+DELETE FROM platform_limit
+ WHERE organisation = %(organisation)s::uuid AND until <= clock_timestamp()
+RETURNING platform, reason;
 
 -- name: rate_take
 -- So many tasks begin now at each platform.
-SELECT platform_rate_take(g.platform, g.apart_s, g.many)
-  FROM unnest(%(platforms)s::text[], %(aparts)s::float8[], %(manies)s::int[]) AS g (platform, apart_s, many);
+SELECT platform_rate_take(g.platform, g.apart_s, g.burst, g.many)
+  FROM unnest(%(platforms)s::text[], %(aparts)s::float8[], %(bursts)s::int[], %(manies)s::int[])
+       AS g (platform, apart_s, burst, many);
 
 -- name: tally
 -- What attempts came to; the breakers that are open there are told with the task they are probed by.

@@ -85,6 +85,10 @@ class JobChange(Strict):
     )
 
 
+class DeadLetterIn(Strict):
+    reason: Line = Field(description="Why it is given up; the dead letter and the audit say so.")
+
+
 class PauseIn(Strict):
     reason: Line | None = None
 
@@ -111,11 +115,14 @@ async def list_jobs(
     platform: Annotated[str | None, Query(max_length=200)] = None,
     status: Annotated[str | None, Query(max_length=200, description="Where they are; several by commas.")] = None,
     older_than_seconds: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Accepted before that.")] = None,
+    run_id: Annotated[str | None, Query(max_length=200, description="Of this run.")] = None,
+    error: Annotated[str | None, Query(max_length=200, description="Code of a part's last error, or its end.")] = None,
+    attempt_over: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="In a later attempt than this.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[JobOut]:
-    """Jobs, newest first."""
-    which = JobFilter(platform, _statuses(status), older_than_seconds)
+    """Jobs, newest first. With `error` or `attempt_over` those of the last seven days are looked at."""
+    which = JobFilter(platform, _statuses(status), older_than_seconds, run_id, error, attempt_over)
     rows = await jobs.page(caller, which, decode(cursor, time_and_text), limit + 1)
     items, following = paged(rows, limit, _place)
     return Page(items=[job_out(job) for job in items], next_cursor=following)
@@ -173,6 +180,12 @@ async def list_results(
 async def cancel_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOut:
     """End a job. No attempt begins any more; a worker that has it learns with its next heartbeat."""
     return job_out(await jobs.cancel(caller, job_id))
+
+
+@routes.post("/v2/jobs/{job_id}/dead-letter", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))
+async def dead_letter_job(job_id: IdInPath, wish: DeadLetterIn, caller: CallerDep, jobs: JobsDep) -> JobOut:
+    """Give up on a job: what is not over fails as if no attempt were left, with a dead letter that can be replayed."""
+    return job_out(await jobs.dead_letter(caller, job_id, wish.reason))
 
 
 @routes.post("/v2/jobs/{job_id}/retry", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))

@@ -11,19 +11,21 @@ from leasehold import alerts, audit
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
-from leasehold.jobs import intake, limits, machine, outlook, receipts, store
+from leasehold.jobs import endings, intake, limits, machine, outlook, overrides, receipts, store
 from leasehold.jobs.aftermath import Aftermath
+from leasehold.jobs.endings import JobEnding
 from leasehold.jobs.intake import Taken
-from leasehold.jobs.machine import Status, Task
+from leasehold.jobs.machine import Status
 from leasehold.jobs.marks import Marks
 from leasehold.jobs.messages import CrawlRequest
 from leasehold.jobs.models import Books, Burial, DeadLetter, DeadLetterFilter, Job, JobFilter, Noted, Order, Part, Tally
 from leasehold.jobs.moving import Moving
 from leasehold.jobs.outlook import Saying
+from leasehold.jobs.overrides import Preview
 from leasehold.jobs.posting import Posting
-from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState, WrongTransport
+from leasehold.jobs.problems import JobUnknown, LimitsNotYours, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.results import Results, Told
-from leasehold.jobs.standing import Depth, Standing
+from leasehold.jobs.standing import Depth, LimitsWish, Standing
 from leasehold.jobs.steering import Steer, steer
 from leasehold.jobs.stock import TaskRows, TaskStock, wish
 from leasehold.jobs.writing import Writers, Writing
@@ -51,6 +53,8 @@ class Jobs:
         aftermath = self._aftermath = Aftermath(self.marks, metrics.jobs, catalogue)
         self.moving = Moving(db, catalogue, writers)
         self.has_broker = False
+        # Whose operators may change limits live; its slug.
+        self.limits_organisation = "default"
         self.leases = KeptLeases(db, clock, TaskRows(catalogue, aftermath), metrics, max_age_s)
         self.writing = Writing(db, catalogue, writers, aftermath, self.leases)
         self.leases.is_cancelled = store.is_cancelled
@@ -120,7 +124,11 @@ class Jobs:
 
     async def cancel(self, caller: Caller, job: str) -> Job:
         """No attempt begins any more; a worker that has it learns with its next heartbeat."""
-        return await self._end(caller, job, Status.CANCELLED, "cancelled")
+        return await self._end(caller, job, endings.CANCELLED)
+
+    async def dead_letter(self, caller: Caller, job: str, reason: str) -> Job:
+        """Give up on what is not over: its parts fail as if no attempt were left, and can be replayed from there."""
+        return await self._end(caller, job, endings.by_hand(caller.name, reason))
 
     async def retry(self, caller: Caller, job: str) -> Job:
         """Try again what has failed, timed out or was cancelled."""
@@ -162,6 +170,8 @@ class Jobs:
             pauses = await store.pauses(conn, caller.organisation)
             phases = await receipts.phases(conn, caller.organisation)
             breakers = await limits.breakers(conn, caller.organisation)
+            changed = await overrides.in_force(conn, caller.organisation, [one.slug for one in wanted])
+            is_ours = bool(slug) and await overrides.may(conn, caller.organisation, self.limits_organisation)
             recent = await limits.recent(conn, caller.organisation, wanted[0]) if slug else (0, 0)
             today = (await _now(conn)).date()
         return [
@@ -172,7 +182,9 @@ class Jobs:
                 phases.get(one.slug, one.writer.phase),
                 breakers.get(one.slug),
                 today,
+                changed.get(one.slug),
                 *recent,
+                is_ours,
             )
             for one in wanted
         ]
@@ -195,6 +207,35 @@ class Jobs:
             await limits.close(conn, caller, slug, "somebody said so")
         self.call(caller.organisation, [slug])
 
+    async def change_limits(
+        self, caller: Caller, slug: str, wish: LimitsWish, reason: str, until: datetime | None
+    ) -> None:
+        """Let it bear more or less for a while, over all organisations."""
+        platform = self._platform(slug)
+        async with self._db.transaction(caller.organisation) as conn:
+            await self._refuse_strangers(conn, caller)
+            overrides.refuse(until, await _now(conn))
+            await overrides.set_(conn, caller, platform, wish, reason, until)
+        self.call(caller.organisation, [slug])
+
+    async def restore_limits(self, caller: Caller, slug: str) -> None:
+        """Let it bear what its file says."""
+        platform = self._platform(slug)
+        async with self._db.transaction(caller.organisation) as conn:
+            await self._refuse_strangers(conn, caller)
+            await overrides.restore(conn, caller, platform)
+        self.call(caller.organisation, [slug])
+
+    async def preview_limits(self, caller: Caller, slug: str, wish: LimitsWish) -> Preview:
+        """What other limits would do at once."""
+        platform = self._platform(slug)
+        async with self._db.transaction(caller.organisation) as conn:
+            return await overrides.preview(conn, caller.organisation, platform, wish)
+
+    async def _refuse_strangers(self, conn: Conn, caller: Caller) -> None:
+        if not await overrides.may(conn, caller.organisation, self.limits_organisation):
+            raise LimitsNotYours("Operators of another organisation alone may change what holds for all.")
+
     async def reap(self, organisations: Sequence[UUID]) -> None:
         """Book lost workers and deadlines that passed. Grants do not depend on it; states come sooner."""
         for organisation in organisations:
@@ -203,8 +244,11 @@ class Jobs:
             async with self._db.transaction(organisation) as conn:
                 overdue = await store.expired_jobs(conn, organisation)
                 await limits.forget(conn, organisation)
+                restored = await overrides.end(conn, organisation)
+            if restored:
+                self.call(organisation, restored)
             for job in overdue:
-                await self._end(nobody(organisation), job, Status.TIMED_OUT, "timed_out")
+                await self._end(nobody(organisation), job, endings.TIMED_OUT)
 
     async def explain(self, caller: Caller, job: str) -> list[Saying]:
         """Why each part of a job is where it is."""
@@ -238,18 +282,18 @@ class Jobs:
         await audit.record(conn, caller, "job.retried", job, {"parts": len(after)})
         return await _found(conn, organisation, job), ended
 
-    async def _end(self, caller: Caller, job: str, status: Status, event: str) -> Job:
+    async def _end(self, caller: Caller, job: str, how: JobEnding) -> Job:
         organisation = caller.organisation
 
         async def end(conn: Conn) -> tuple[Job, list[Ended], Tally]:
             before = await self._held(conn, organisation, job)
             live = [part for part in before.parts if not part.task.status.is_over]
-            if status is Status.TIMED_OUT:
+            if how.status is Status.TIMED_OUT:
                 now = await _now(conn)
                 live = [part for part in live if part.deadline_at <= now and part.task.sub_status != machine.WRITING]
             elif not live:
                 raise WrongState("This job is over.", status_now=str(before.status))
-            ended, tally = await self._end_parts(conn, caller, live, status, event)
+            ended, tally = await self._end_parts(conn, caller, live, how)
             return await _found(conn, organisation, job), ended, tally
 
         found, ended, tally = await self.leases.steadily(organisation, end)
@@ -259,29 +303,24 @@ class Jobs:
         return found
 
     async def _end_parts(
-        self, conn: Conn, caller: Caller, parts: Sequence[Part], status: Status, event: str
+        self, conn: Conn, caller: Caller, parts: Sequence[Part], how: JobEnding
     ) -> tuple[list[Ended], Tally]:
         organisation = caller.organisation
         # Who works on something that was cancelled is told so with the next heartbeat, and has it in hand until then.
-        told = {part.task.id for part in parts if status is Status.CANCELLED and self._has_heartbeats(part)}
-        over: list[Task] = [
-            replace(part.task, status=status, sub_status=None, is_held=_stays(part, told), final_seq=None)
-            for part in parts
-        ]
+        told = {part.task.id for part in parts if how.status is Status.CANCELLED and self._has_heartbeats(part)}
+        over = [replace(how.of(part.task), is_held=_stays(part, told)) for part in parts]
         held = {part.lease: part.task.id for part in parts if part.lease is not None}
         spared = [lease for lease, task in held.items() if task in told]
         ended = await self.leases.withdraw(conn, organisation, list(held), spared)
         noted = Noted()
         for task in over:
-            noted.add(task, event, by=caller.name)
+            noted.add(task, how.event, by=caller.name, **how.told)
         tally = await store.settle(conn, organisation, over, {})
         await store.note(conn, organisation, noted)
-        if status is Status.TIMED_OUT:
-            missed = [Burial("timed_out", "{}", task, "Its deadline passed.") for task in over]
-            await store.bury_tasks(conn, organisation, missed)
-            tally.buried = missed
-        elif over:
-            await audit.record(conn, caller, f"job.{event}", over[0].job, {"parts": len(over)})
+        tally.buried = how.burials(over)
+        await store.bury_tasks(conn, organisation, tally.buried)
+        if over and how.is_somebodys:
+            await audit.record(conn, caller, f"job.{how.event}", over[0].job, {"parts": len(over), **how.told})
         return ended, tally
 
     async def _held(self, conn: Conn, organisation: UUID, job: str) -> Job:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
-from leasehold.platforms import Phase, Platform
+from leasehold.platforms import Limits, Phase, Platform, Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,9 @@ class Load:
     waiting: int
     ours: int
     is_paused: bool
+    limit: int  # in force now
+    apart_s: float | None = None  # between two tasks that begin, where there is a rate
+    burst: int | None = None  # as many begin at once
     probes: int | None = None  # of a breaker that is open
     is_probe_due: bool | None = None
     probe_at: datetime | None = None
@@ -27,18 +30,19 @@ class Load:
     def is_open(self) -> bool:
         return self.probes is not None
 
-    def room(self, limit: int) -> int:
+    @property
+    def room(self) -> int:
         """How many more we may begin. Where others wait too, everybody has an equal share."""
         if self.is_paused:
             return 0
-        free = max(0, limit - self.in_hand)
+        free = max(0, self.limit - self.in_hand)
         if self.rate_room is not None:
             free = min(free, self.rate_room)
         if self.is_open:
             free = min(free, 1 if self.is_probe_due else 0)
         if self.waiting <= 1:
             return free
-        share = -(-limit // self.waiting)
+        share = -(-self.limit // self.waiting)
         return min(free, max(0, share - self.ours))
 
 
@@ -85,6 +89,36 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitsWish:
+    """What a platform is to bear; None is as its file says."""
+
+    concurrency: int | None = None
+    rate: Rate | None = None
+
+    def over(self, said: Limits) -> Limits:
+        """The limits in force where a file says these."""
+        return Limits(concurrency=self.concurrency or said.concurrency, rate=self.rate or said.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What a platform bears for a while instead of what its file says."""
+
+    platform: str
+    wish: LimitsWish
+    since: datetime
+    until: datetime | None
+    by_name: str | None = None  # to the organisation that set it alone, and so is the reason
+    reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Who changed it, until when, and why."""
+        until = f" until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else ""
+        return f"changed by {self.by_name or 'an operator'}{until}{f': {self.reason}' if self.reason else ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """How a platform stands with an organisation."""
 
@@ -94,6 +128,13 @@ class Standing:
     phase: Phase
     breaker: OpenBreaker | None
     today: date
+    override: Override | None = None
     # Attempts that ended within the window of its breaker; only where one platform was asked for.
     succeeded: int = 0
     failed: int = 0
+    may_change_limits: bool = False  # likewise
+
+    @property
+    def limits(self) -> Limits:
+        """In force now."""
+        return self.override.wish.over(self.platform.limits) if self.override else self.platform.limits

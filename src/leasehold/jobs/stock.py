@@ -163,7 +163,7 @@ class TaskStock:
             return deal
         await limits.guard(conn, wanted)
         loads = await limits.loads(conn, organisation, [self._catalogue.platforms[slug] for slug in wanted])
-        rooms = {slug: loads[slug].room(self._catalogue.platforms[slug].limits.concurrency) for slug in wanted}
+        rooms = {slug: loads[slug].room for slug in wanted}
         candidates = await self._candidates(conn, organisation, claims, rooms)
         given: dict[Ask, list[Candidate]] = {}
         for claim in claims:

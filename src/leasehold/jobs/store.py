@@ -137,11 +137,15 @@ async def page(
         "statuses": [str(one) for one in which.statuses or Status],
         "platform": which.platform,
         "older_than_s": which.older_than_s,
+        "within_s": which.within_s,
+        "of_run": which.run,
+        "error": which.error,
+        "attempt_over": which.attempt_over,
         "before": before[0] if before else None,
         "before_id": before[1] if before else None,
         "limit": limit,
     }
-    ids = [row[0] for row in await (await conn.execute(SQL["page"], wanted)).fetchall()]
+    ids = [row[0] for row in await (await planned(conn, SQL["page"], wanted)).fetchall()]
     found = await get(conn, organisation, ids)
     return [found[id_] for id_ in ids]
 

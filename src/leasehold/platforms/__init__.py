@@ -4,7 +4,20 @@ from leasehold.platforms.catalogue import LOOK_EVERY_S, Catalogue
 from leasehold.platforms.comparing import compare
 from leasehold.platforms.files import SHIPPED, Fault, Folder, read
 from leasehold.platforms.handlers import PLAIN, About, Document, Handler, Plain, find
-from leasehold.platforms.models import Backoff, Breaker, Phase, Platform, Results, Retry, Slug, TaskType, Writer, faults
+from leasehold.platforms.models import (
+    Backoff,
+    Breaker,
+    Limits,
+    Phase,
+    Platform,
+    Rate,
+    Results,
+    Retry,
+    Slug,
+    TaskType,
+    Writer,
+    faults,
+)
 
 __all__ = [
     "LOOK_EVERY_S",
@@ -18,9 +31,11 @@ __all__ = [
     "Fault",
     "Folder",
     "Handler",
+    "Limits",
     "Phase",
     "Plain",
     "Platform",
+    "Rate",
     "Results",
     "Retry",
     "Slug",

@@ -53,13 +53,14 @@ type Details = {
   until?: string
   priority?: number
   before?: number
+  reason?: string
 }
 
 function details({ detail, event }: JobEvent): string | null {
-  const { by, owner, error, until, priority, before } = detail as Details
+  const { by, owner, error, until, priority, before, reason } = detail as Details
   // What was overcome since is no news of the end.
   const fault = event === 'completed' ? null : errorText(error ?? null)
   const move = priority === undefined ? null : `from ${before} to ${priority}`
-  const told = [move, until && `until ${exactly(until)}`, by && `by ${by}`, owner && `worker ${owner}`, fault]
-  return told.filter(Boolean).join(' · ') || null
+  const told = [move, until && `until ${exactly(until)}`, by && `by ${by}`, owner && `worker ${owner}`]
+  return [...told, reason, fault].filter(Boolean).join(' · ') || null
 }

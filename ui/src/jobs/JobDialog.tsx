@@ -1,15 +1,16 @@
-// Ends a job, tries it again, or changes it on its way; each after asking once.
-import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react'
+// Ends a job, gives it up, tries it again, or changes it on its way; each after asking once.
+import { Ban, MailX, RotateCcw, SlidersHorizontal } from 'lucide-react'
 import { Confirm } from '@/kit/Confirm'
 import type { BulkAct } from '@/kit/choosing'
 import type { MenuItem } from '@/kit/Menu'
-import { cancelJob, retryJob, useCancel, useRetry } from './api'
+import { cancelJob, giveUpJob, retryJob, useCancel, useRetry } from './api'
+import { GiveUpDialog } from './GiveUpDialog'
 import { Name } from './Name'
 import { SteerDialog } from './SteerDialog'
 import { isOver } from './states'
 import type { Job } from './types'
 
-export type Act = 'cancel' | 'change' | 'retry'
+export type Act = 'cancel' | 'change' | 'give up' | 'retry'
 
 export function objectionTo(act: Act, job: Job): string | null {
   if (act !== 'retry') return isOver(job.status) ? 'It is over.' : null
@@ -34,6 +35,14 @@ export function menuOf(job: Job, onAct: (act: Act) => void): MenuItem[] {
       onSelect: () => onAct('retry'),
     },
     {
+      label: 'Move to dead letters',
+      icon: MailX,
+      needs: 'jobs.manage',
+      objection: objectionTo('give up', job),
+      onSelect: () => onAct('give up'),
+      isDanger: true,
+    },
+    {
       label: 'Cancel',
       icon: Ban,
       needs: 'jobs.manage',
@@ -52,6 +61,11 @@ export const BULK: BulkAct<Job>[] = [
     act: ({ id }) => retryJob(id),
   },
   {
+    ...{ label: 'Move to dead letters', icon: MailX, isHard: true, reason: 'the page is gone' },
+    fits: (job) => objectionTo('give up', job) === null,
+    act: ({ id }, reason) => giveUpJob(id, reason),
+  },
+  {
     ...{ label: 'Cancel', icon: Ban, isHard: true },
     fits: (job) => objectionTo('cancel', job) === null,
     act: ({ id }) => cancelJob(id),
@@ -62,6 +76,7 @@ type Props = { job: Job; onClose: () => void }
 
 export function JobDialog({ act, ...props }: Props & { act: Act }) {
   if (act === 'change') return <SteerDialog {...props} />
+  if (act === 'give up') return <GiveUpDialog {...props} />
   return act === 'cancel' ? <CancelDialog {...props} /> : <RetryDialog {...props} />
 }
 

@@ -1,5 +1,5 @@
 // One job: why it is where it is, its parts, what it brought, and everything that happened to it.
-import { Ban, CopyPlus, RotateCcw, SlidersHorizontal } from 'lucide-react'
+import { Ban, CopyPlus, MailX, RotateCcw, SlidersHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { Button } from '@/kit/Button'
@@ -72,6 +72,11 @@ function Loaded({ job, failure }: { job: Job; failure: React.ReactNode }) {
           {objectionTo('change', job) === null && (
             <Button icon={SlidersHorizontal} needs="jobs.manage" onClick={() => setAct('change')}>
               Change
+            </Button>
+          )}
+          {objectionTo('give up', job) === null && (
+            <Button icon={MailX} needs="jobs.manage" onClick={() => setAct('give up')}>
+              Move to dead letters
             </Button>
           )}
           <Button
@@ -158,6 +163,7 @@ function ending({ status, sub_status, result_count, parts }: Job): string {
     return `Partial: ${done} of ${parts.length} parts are completed, ${documents} so far.`
   if (status === 'timed_out') return 'Timed out: its deadline passed before it was done.'
   if (status === 'cancelled') return `Cancelled${result_count ? `; ${documents} had come by then` : ''}.`
+  if (sub_status === 'by_hand') return 'Failed: somebody moved it to the dead letters.'
   return `Failed${sub_status ? `: ${worded(sub_status)}` : ''}. No further attempt is made by itself.`
 }
 

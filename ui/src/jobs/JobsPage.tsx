@@ -11,7 +11,6 @@ import { Select } from '@/kit/Field'
 import { FilterBar, Listing } from '@/kit/Listing'
 import { exactly } from '@/kit/Moment'
 import { Page } from '@/kit/Panel'
-import { SearchField } from '@/kit/SearchField'
 import { Empty } from '@/kit/states'
 import { useRepeated } from '@/kit/useRepeated'
 import { useSteady } from '@/kit/useSteady'
@@ -25,17 +24,13 @@ import { NewJobDialog } from './NewJobDialog'
 import { pathOf } from './signs'
 import { STATUS_NAMES, STATUSES } from './states'
 import type { Job } from './types'
+import { Word, WordsField } from './WordsField'
 
 const ANY_STATUS = {
   '': 'Every status',
   ...Object.fromEntries(STATUS_NAMES.map((name) => [name, STATUSES[name].label])),
 }
 const AGES = { '': 'Any age', '15m': 'Over 15 min', '1h': 'Over an hour', '1d': 'Over a day' }
-const SUGGESTIONS = [
-  ...STATUS_NAMES.map((name) => `status:${name}`),
-  'status:pending,dispatched,processing age:>15m',
-  'age:>1h',
-]
 
 export function JobsPage() {
   const objection = useObjection('jobs.view')
@@ -68,7 +63,7 @@ export function JobsPage() {
         onClear={filters.clear}
         filters={
           <>
-            <Bar filters={filters} />
+            <Bar filters={filters} jobs={list.items} />
             <BulkBar
               items={list.items ?? []}
               idOf={({ id }) => id}
@@ -96,29 +91,12 @@ export function JobsPage() {
   )
 }
 
-function Bar({ filters }: { filters: Filters }) {
-  const [typed, setTyped] = useState('')
-  const navigate = useNavigate()
+function Bar({ filters, jobs }: { filters: Filters; jobs: Job[] | undefined }) {
   const { chosen, age } = filters
   const several = chosen.length > 1 ? { [chosen.join(',')]: `${chosen.length} statuses` } : {}
-
-  function read(words: string) {
-    const id = filters.read(words)
-    setTyped('')
-    if (id) navigate(pathOf(id))
-  }
-
   return (
     <FilterBar isFiltered={filters.isFiltered} onClear={filters.clear}>
-      <SearchField
-        label="Search jobs"
-        placeholder="A job’s id, or status:failed age:>1h"
-        value={typed}
-        onChange={setTyped}
-        onEnter={read}
-        suggestions={SUGGESTIONS}
-        isMain
-      />
+      <WordsField filters={filters} jobs={jobs} />
       <PlatformFilter value={filters.platform} onChange={filters.setPlatform} />
       <Select
         label="Status"
@@ -136,6 +114,10 @@ function Bar({ filters }: { filters: Filters }) {
         onChange={filters.setAge}
         options={ages(age, filters.before)}
       />
+      {filters.words.map(({ text, drop }) => (
+        <Word key={text} text={text} onDrop={drop} />
+      ))}
+      {filters.isBounded && <span className="text-xs text-soft">Searching the last 7 days</span>}
     </FilterBar>
   )
 }

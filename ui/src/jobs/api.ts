@@ -11,7 +11,14 @@ const LIST = [...JOBS, 'list']
 const one = (id: string) => [...JOBS, 'one', id]
 const at = (id: string) => ({ params: { path: { job_id: id } } })
 
-export type Wanted = { platform?: string; status?: string; older_than_seconds?: number }
+export type Wanted = {
+  platform?: string
+  status?: string
+  older_than_seconds?: number
+  run_id?: string
+  error?: string
+  attempt_over?: number
+}
 
 export function useJobs(wanted: Wanted, isAllowed: boolean) {
   return useList<Job>(
@@ -75,6 +82,8 @@ export function useJobChange<Wish, Answer>(tell: (wish: Wish) => Promise<Answer>
 
 /** For many at once, each by itself. */
 export const cancelJob = (id: string) => answered(api.POST('/v2/jobs/{job_id}/cancel', at(id)))
+export const giveUpJob = (id: string, reason: string) =>
+  answered(api.POST('/v2/jobs/{job_id}/dead-letter', { ...at(id), body: { reason } }))
 export const retryJob = (id: string) => answered(api.POST('/v2/jobs/{job_id}/retry', at(id)))
 
 export function useSubmit() {
@@ -83,6 +92,10 @@ export function useSubmit() {
 
 export function useCancel(id: string) {
   return useJobChange((_: undefined) => cancelJob(id))
+}
+
+export function useGiveUp(id: string) {
+  return useJobChange((reason: string) => giveUpJob(id, reason))
 }
 
 export function useSteer(id: string) {

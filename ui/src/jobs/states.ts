@@ -11,6 +11,7 @@ import {
   CloudOff,
   Inbox,
   type LucideIcon,
+  MailX,
   OctagonX,
   RotateCcw,
   Send,
@@ -60,6 +61,7 @@ export const EVENTS: Record<string, Omit<Sign, 'means'>> = {
   incomplete: { label: 'Not all results came', tone: 'warn', icon: CloudOff },
   timed_out: { label: 'Timed out', tone: 'bad', icon: Clock },
   cancelled: { label: 'Cancelled', tone: 'neutral', icon: Ban },
+  dead_lettered: { label: 'Moved to the dead letters by hand', tone: 'bad', icon: MailX },
 }
 
 /** `worker_lost` as people say it. */

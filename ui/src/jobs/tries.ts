@@ -14,7 +14,10 @@ export type Try = {
 }
 
 // What ends a try; `retrying` only says what follows.
-const ENDS = ['completed', 'failed', 'snoozed', 'lost', 'returned', 'incomplete', 'timed_out', 'cancelled']
+const ENDS = [
+  ...['completed', 'failed', 'snoozed', 'lost', 'returned', 'incomplete', 'timed_out', 'cancelled'],
+  'dead_lettered',
+]
 
 /** Oldest first. */
 export function triesOf(job: Job): Try[] {

@@ -1,6 +1,6 @@
 // The filter of a list. `/` jumps to it from anywhere on the page.
 import { Search, X } from 'lucide-react'
-import { type KeyboardEvent, useId } from 'react'
+import type { InputHTMLAttributes, KeyboardEvent, ReactNode, Ref } from 'react'
 import { IconButton } from './Button'
 
 type Props = {
@@ -11,20 +11,21 @@ type Props = {
   placeholder?: string
   /** What Enter does. */
   onEnter?: (value: string) => void
-  /** What could be typed. */
-  suggestions?: string[]
+  /** What a field has that suggests what could be typed. */
+  input?: InputHTMLAttributes<HTMLInputElement> & { ref: Ref<HTMLInputElement> }
+  /** What hangs under it. */
+  children?: ReactNode
 }
 
 export function SearchField(props: Props) {
-  const { label, value, onChange, isMain, placeholder, onEnter, suggestions } = props
-  const id = useId()
+  const { label, value, onChange, isMain, placeholder, onEnter, input, children } = props
   function press(event: KeyboardEvent<HTMLInputElement>) {
     if (event.key === 'Escape') event.currentTarget.blur()
     if (event.key === 'Enter') onEnter?.(value)
   }
 
   return (
-    <div className="relative w-full sm:w-72">
+    <div className={`relative w-full ${children === undefined ? 'sm:w-72' : 'sm:w-96'}`}>
       <Search aria-hidden size={14} className="absolute top-2.5 left-2.5 text-soft" />
       <input
         aria-label={label}
@@ -35,16 +36,10 @@ export function SearchField(props: Props) {
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={press}
-        list={suggestions ? id : undefined}
         className="h-8.5 w-full rounded-md border border-edge bg-panel pr-9 pl-8 text-sm focus-visible:outline-offset-0"
+        {...input}
       />
-      {suggestions && (
-        <datalist id={id}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      )}
+      {children}
       {value ? (
         <IconButton
           icon={X}

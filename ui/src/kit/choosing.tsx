@@ -5,6 +5,7 @@ import { sentence } from '@/api/problems'
 import type { Permission } from '@/api/types'
 import { Button } from './Button'
 import { Dialog } from './Dialog'
+import { TextField } from './Field'
 import { Cell, type Column } from './Table'
 
 export type Choice = {
@@ -56,9 +57,11 @@ export type BulkAct<T> = {
   label: string
   icon: LucideIcon
   isHard?: boolean
+  /** What somebody may have who does it, for example; there where it takes a reason. */
+  reason?: string
   /** Whether it can be done to this one. */
   fits: (one: T) => boolean
-  act: (one: T) => Promise<unknown>
+  act: (one: T, reason: string) => Promise<unknown>
 }
 
 type BarProps<T> = {
@@ -127,17 +130,19 @@ type DialogProps<T> = {
 function BulkDialog<T>({ act, these, nameOf, needs, onClose, onDone }: DialogProps<T>) {
   const [done, setDone] = useState<number | null>(null)
   const [faults, setFaults] = useState<string[]>([])
+  const [reason, setReason] = useState('')
+  const isUnsaid = act.reason !== undefined && !reason.trim()
   const isStopped = useRef(false)
   const isUnderWay = done !== null && done < these.length && !isStopped.current
 
   async function work() {
-    if (done !== null) return
+    if (done !== null || isUnsaid) return
     const refused: string[] = []
     for (const [index, one] of these.entries()) {
       if (isStopped.current) break
       setDone(index)
       try {
-        await act.act(one)
+        await act.act(one, reason.trim())
       } catch (error) {
         refused.push(`${nameOf(one)}: ${sentence(error)}`)
         setFaults([...refused])
@@ -164,7 +169,12 @@ function BulkDialog<T>({ act, these, nameOf, needs, onClose, onDone }: DialogPro
         <>
           <Button onClick={leave}>{done === null ? 'Cancel' : isUnderWay ? 'Stop' : 'Close'}</Button>
           {done === null && (
-            <Button type="submit" look={act.isHard ? 'danger' : 'primary'} needs={needs}>
+            <Button
+              type="submit"
+              look={act.isHard ? 'danger' : 'primary'}
+              needs={needs}
+              objection={isUnsaid ? 'Say why.' : null}
+            >
               {act.label} {many}
             </Button>
           )}
@@ -172,6 +182,16 @@ function BulkDialog<T>({ act, these, nameOf, needs, onClose, onDone }: DialogPro
       }
     >
       <Names>{these.map(nameOf)}</Names>
+      {act.reason !== undefined && done === null && (
+        <TextField
+          label="Reason"
+          value={reason}
+          onChange={setReason}
+          placeholder={act.reason}
+          hint="Said at each of them, with your name."
+          isFirst
+        />
+      )}
       {done !== null && (
         <p role="status">
           {Math.min(done, these.length)} of {these.length} done

@@ -11,6 +11,7 @@ import { Fact } from '@/kit/Fact'
 import { Page, Panel } from '@/kit/Panel'
 import { Columns, Heading, Subpage } from '@/kit/Subpage'
 import { usePlatform, useResume } from './api'
+import { LimitsChanged } from './LimitsChanged'
 import { MovePanel } from './MovePanel'
 import { PauseButton } from './PauseButton'
 import { BreakerPanel, LimitsPanel, PricesPanel, RetryPanel } from './PolicyPanels'
@@ -63,6 +64,7 @@ function Loaded({ platform, failure }: { platform: OnePlatform; failure: React.R
         </Explanation>
       )}
       {platform.breaker.state === 'open' && <BreakerOpen platform={platform} />}
+      {platform.limits_override && <LimitsChanged platform={platform} override={platform.limits_override} />}
       <Columns
         main={
           <>

@@ -11,6 +11,7 @@ import {
   InFlight,
   NextProbe,
   Oldest,
+  overrideText,
   PlatformState,
   pausedText,
   percentText,
@@ -77,6 +78,11 @@ function Row({ platform, books, strip }: RowProps) {
         {platform.paused && (
           <div className="line-clamp-2 max-w-56 text-xs/5 text-soft [overflow-wrap:anywhere]">
             {pausedText(platform)}
+          </div>
+        )}
+        {platform.limits_override && (
+          <div className="text-xs/5 text-soft" title={`Its ${overrideText(platform.limits_override)}.`}>
+            Limits changed
           </div>
         )}
         {breaker.state === 'open' && (

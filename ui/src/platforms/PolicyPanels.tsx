@@ -1,8 +1,12 @@
 // What a platform's file says, in panels beside how it stands: limits, breaker, retries, prices.
+import { SlidersHorizontal } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '@/kit/Button'
 import { Fact } from '@/kit/Fact'
 import { briefly } from '@/kit/Moment'
 import { money } from '@/kit/money'
 import { Panel } from '@/kit/Panel'
+import { LimitsDialog } from './LimitsDialog'
 import { BreakerBadge, NextProbe, percentText, rateText } from './signs'
 import type { OnePlatform } from './types'
 
@@ -12,14 +16,42 @@ function Facts({ children }: { children: React.ReactNode }) {
   return <dl className="flex flex-col gap-1.5 px-4 py-3">{children}</dl>
 }
 
+/** What its file says, where something else counts for a while. */
+function Said({ children }: { children: React.ReactNode }) {
+  return <span className="ml-1.5 text-xs text-soft">file says {children}</span>
+}
+
 export function LimitsPanel({ platform }: { platform: OnePlatform }) {
-  const { concurrency, rate, policy } = platform
+  const { concurrency, rate, policy, limits_override: override } = platform
   const { timeouts, canary } = policy
+  const [isOpen, setIsOpen] = useState(false)
   return (
-    <Panel title="Limits" lead="Over all organisations.">
+    <Panel
+      title="Limits"
+      lead="Over all organisations."
+      action={
+        <Button
+          icon={SlidersHorizontal}
+          needs="jobs.manage"
+          objection={platform.may_change_limits ? null : 'Another organisation sees to these.'}
+          onClick={() => setIsOpen(true)}
+        >
+          Change limits
+        </Button>
+      }
+    >
+      {isOpen && <LimitsDialog platform={platform} onClose={() => setIsOpen(false)} />}
       <Facts>
-        <Fact term="At once">{concurrency.toLocaleString('en')}</Fact>
-        <Fact term="Rate">{rate ? rateText(rate) : 'no limit'}</Fact>
+        <Fact term="At once">
+          {concurrency.toLocaleString('en')}
+          {override && override.concurrency !== null && (
+            <Said>{override.file.concurrency.toLocaleString('en')}</Said>
+          )}
+        </Fact>
+        <Fact term="Rate">
+          {rate ? rateText(rate) : 'no limit'}
+          {override?.rate && <Said>{override.file.rate ? rateText(override.file.rate) : 'no limit'}</Said>}
+        </Fact>
         {rate && <Fact term="Burst">{rate.burst.toLocaleString('en')}</Fact>}
         <Fact term="Silence" title="A worker that says nothing for so long is lost.">
           {seconds(timeouts.lease_seconds)}

@@ -1,5 +1,14 @@
 // What happened to a platform lately: pauses, its breaker, promotions; out of the audit.
-import { ArrowRight, CirclePause, CirclePlay, type LucideIcon, Unplug, Zap } from 'lucide-react'
+import {
+  ArrowRight,
+  CirclePause,
+  CirclePlay,
+  type LucideIcon,
+  SlidersHorizontal,
+  Undo2,
+  Unplug,
+  Zap,
+} from 'lucide-react'
 import { Link } from 'react-router'
 import { useObjection } from '@/api/permissions'
 import type { AuditEvent } from '@/api/types'
@@ -17,6 +26,9 @@ const EVENTS: Record<string, { label: string; tone: Tone; icon: LucideIcon }> = 
   'platform.breaker_opened': { label: 'Breaker opened', tone: 'bad', icon: Unplug },
   'platform.breaker_closed': { label: 'Breaker closed', tone: 'good', icon: Zap },
   'platform.promoted': { label: 'Moved to another phase', tone: 'accent', icon: ArrowRight },
+  'platform.limits_changed': { label: 'Limits changed', tone: 'accent', icon: SlidersHorizontal },
+  'platform.limits_restored': { label: 'Limits back to the file', tone: 'good', icon: Undo2 },
+  'platform.limits_ended': { label: 'Limits back to the file by time', tone: 'good', icon: Undo2 },
 }
 
 export function RecentPanel({ slug }: { slug: string }) {

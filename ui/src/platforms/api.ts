@@ -5,7 +5,7 @@ import { useList } from '@/api/lists'
 import type { AuditEvent } from '@/api/types'
 import { useJobChange } from '@/jobs/api'
 import { LIVE } from '@/kit/useRepeated'
-import type { Phase } from './types'
+import type { LimitsWish, NewLimits, Phase } from './types'
 
 const PLATFORMS = ['platforms']
 const at = (slug: string) => ({ params: { path: { platform_slug: slug } } })
@@ -86,6 +86,31 @@ export function usePause(slug: string) {
     answered(
       api.POST('/v2/platforms/{platform_slug}/pause', { body: { reason: reason || null }, ...at(slug) }),
     ),
+  )
+}
+
+/** What other limits would do at once; asked again while somebody looks at it, because what waits goes on. */
+export function useLimitsPreview(slug: string, wish: LimitsWish | null) {
+  return useQuery({
+    queryKey: [...PLATFORMS, 'limits', slug, wish],
+    queryFn: () =>
+      answered(api.POST('/v2/platforms/{platform_slug}/limits/preview', { body: wish ?? {}, ...at(slug) })),
+    enabled: wish !== null,
+    placeholderData: (before) => before,
+    retry: false,
+    refetchInterval: 5000,
+  })
+}
+
+export function useChangeLimits(slug: string) {
+  return useJobChange((body: NewLimits) =>
+    answered(api.PUT('/v2/platforms/{platform_slug}/limits', { body, ...at(slug) })),
+  )
+}
+
+export function useRestoreLimits(slug: string) {
+  return useJobChange((_: undefined) =>
+    answered(api.DELETE('/v2/platforms/{platform_slug}/limits', at(slug))),
   )
 }
 

@@ -4,7 +4,7 @@ import { Badge, INKS, type Tone } from '@/kit/Badge'
 import { Countdown } from '@/kit/Countdown'
 import { Meter } from '@/kit/Meter'
 import { briefly } from '@/kit/Moment'
-import type { Books, Breaker, Platform, Rate } from './types'
+import type { Books, Breaker, Override, Platform, Rate } from './types'
 
 const MANY_FAIL = 0.2
 const SOME_FAIL = 0.05
@@ -64,6 +64,17 @@ export function InFlight({ platform }: { platform: Platform }) {
 export function rateText({ tasks, per_seconds }: Rate): string {
   if (per_seconds === 1) return `${tasks} per s`
   return `${tasks} per ${per_seconds < 60 ? `${per_seconds} s` : briefly(per_seconds * 1000).replace(/^1 (?=\w+$)/, '')}`
+}
+
+/** `8 at once, now 12`; both, where both differ. */
+export function overrideText({ concurrency, rate, file }: Override): string {
+  const said = file.rate ? rateText(file.rate) : 'no rate'
+  const told = [
+    concurrency !== null &&
+      `file says ${file.concurrency.toLocaleString('en')} at once, now ${concurrency.toLocaleString('en')}`,
+    rate && `file says ${said}, now ${rateText(rate)}`,
+  ]
+  return told.filter(Boolean).join('; ')
 }
 
 export function percentText(share: number): string {
