@@ -131,7 +131,32 @@ CREATE FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting
          WHERE step.organisation IS NOT NULL
     )
     SELECT (SELECT count(*)::int FROM task WHERE platform = slug AND lease IS NOT NULL),
-           (SELECT count(organisation)::int FROM step);
+           (SELECT count(*)::int
+              FROM step
+             WHERE EXISTS (SELECT
+                             FROM task t
+                            WHERE t.organisation = step.organisation AND t.platform = slug AND t.status = 'pending'
+                              AND t.not_before <= statement_timestamp() AND t.deadline_at > statement_timestamp())
+               AND NOT EXISTS (SELECT
+                                 FROM platform_pause p
+                                WHERE p.organisation = step.organisation AND p.platform = slug)
+               AND NOT EXISTS (SELECT
+                                 FROM platform_breaker b
+                                WHERE b.organisation = step.organisation AND b.platform = slug
+                                  AND b.probe_at > statement_timestamp()));
+$$;
+
+CREATE FUNCTION public.platform_queued_since(slug text, depth integer) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    SELECT coalesce((SELECT published_at
+                       FROM task
+                      WHERE platform = slug AND lease IS NOT NULL AND status = 'dispatched' AND published_at IS NOT NULL
+                      ORDER BY published_at DESC
+                     OFFSET greatest(depth, 1) - 1
+                      LIMIT 1),
+                    '-infinity');
 $$;
 
 CREATE FUNCTION public.platform_rate_left(slug text, apart_s double precision, burst integer) RETURNS double precision
@@ -1011,6 +1036,7 @@ CREATE TABLE public.receipt (
     streamed_at timestamp with time zone,
     shadow_due boolean DEFAULT false NOT NULL,
     platform text NOT NULL,
+    streamed_as text,
     CONSTRAINT receipt_chunk_stays CHECK (((chunk IS NULL) = ((written_at IS NOT NULL) AND (NOT shadow_due)))),
     CONSTRAINT receipt_key_check CHECK ((length(key) = 16)),
     CONSTRAINT receipt_sha256_check CHECK ((length(sha256) = 32))
@@ -2480,6 +2506,9 @@ GRANT ALL ON FUNCTION public.platform_limit_now(slug text, OUT concurrency integ
 REVOKE ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) TO leasehold_app;
 
+REVOKE ALL ON FUNCTION public.platform_queued_since(slug text, depth integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.platform_queued_since(slug text, depth integer) TO leasehold_app;
+
 REVOKE ALL ON FUNCTION public.platform_rate_left(slug text, apart_s double precision, burst integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) FROM PUBLIC;
@@ -2631,6 +2660,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_breaker TO leasehold_
 
 GRANT SELECT(organisation) ON TABLE public.platform_breaker TO leasehold_system;
 
+GRANT SELECT(platform) ON TABLE public.platform_breaker TO leasehold_system;
+
+GRANT SELECT(probe_at) ON TABLE public.platform_breaker TO leasehold_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_limit TO leasehold_app;
 
 GRANT SELECT(platform) ON TABLE public.platform_limit TO leasehold_system;
@@ -2650,6 +2683,8 @@ GRANT SELECT(until) ON TABLE public.platform_limit TO leasehold_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_pause TO leasehold_app;
 
 GRANT SELECT(organisation) ON TABLE public.platform_pause TO leasehold_system;
+
+GRANT SELECT(platform) ON TABLE public.platform_pause TO leasehold_system;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.platform_phase TO leasehold_app;
 
@@ -2784,7 +2819,11 @@ GRANT SELECT(lease) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT(not_before) ON TABLE public.task TO leasehold_system;
 
+GRANT SELECT(deadline_at) ON TABLE public.task TO leasehold_system;
+
 GRANT SELECT(ended_at) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(published_at) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT,INSERT ON TABLE public.task_event TO leasehold_app;
 
