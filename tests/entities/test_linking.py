@@ -40,6 +40,32 @@ async def test_an_address_that_both_have_links_them(world: World) -> None:
     assert outcomes == {"linked_external_url": 1}
 
 
+STUDIO = {"twitter": ["https://twitter.com/northlight_studio"]}
+STRANGERS = ["Ada Lovelace", "Bela Brandt", "Cleo Castillo", "Dora Dvorak"]
+STRANGERS += ["Edda Eriksen", "Finn Fontaine", "Gwen Grabowski", "Hugo Halloran"]
+
+
+@pytest.mark.parametrize("kind", ["performer", "company"])
+async def test_an_address_that_strangers_share_makes_nobody_one_of_them(world: World, kind: str) -> None:
+    people = [{**record("web", name, name, urls=STUDIO), "kind": kind} for name in STRANGERS]
+
+    await world.hand_over(*people[:3])
+    await world.hand_over(*people[3:])
+
+    assert await world.groups() == grouped([[name] for name in STRANGERS])
+
+
+async def test_an_address_under_different_names_is_a_question(world: World) -> None:
+    await world.hand_over(record("alpha", "a1", "Ada Lovelace", urls=STUDIO))
+
+    outcomes = await world.hand_over(record("beta", "b1", "Bela Brandt", urls=STUDIO))
+
+    assert outcomes == {"conflict": 1}
+    (question,) = (await world.ask("GET", "/v2/entities/reviews"))["items"]
+    assert {question["a"]["source_id"], question["b"]["source_id"]} == {"a1", "b1"}
+    assert question["evidence"]["conflicts"] == ["name-differs"]
+
+
 async def test_a_name_and_what_goes_with_it_link_them(world: World) -> None:
     await world.hand_over(record("alpha", "a1", attributes=ADA))
 
