@@ -7,7 +7,7 @@ from uuid import UUID
 from leasehold.db import Conn
 from leasehold.entities.keys import hashed
 from leasehold.entities.memory import Current, Memory
-from leasehold.entities.models import Edge, Outside, Pair, Tie
+from leasehold.entities.models import SELLER, Edge, Outside, Pair, Tie
 from leasehold.entities.store import SQL
 from leasehold.linking import Features, compare, is_worth_telling, share_an_id_or_address, weigher
 
@@ -74,7 +74,7 @@ def explained(of: Pair, memory: Memory, current: Current, outside: Sequence[Outs
     found = compare(a.features, b.features, current.epoch)
     parts = [*found.to_json()["parts"], *(dict(one.part) for one in outside)]
     bits = round(found.bits + sum(one.bits for one in outside), 2)
-    step = FACE if outside and found.bits < current.epoch.policy.join <= bits else found.step
+    step = FACE if outside and found.bits < current.epoch.policy.join <= bits else _step(a.features, b.features)
     return Tie(a.id, b.id, bits, step, parts, list(found.conflicts), current.number)
 
 
@@ -87,6 +87,8 @@ def _with_care(of: Pair, memory: Memory, current: Current, outside: Sequence[Out
 
 
 def _step(mine: Features, theirs: Features) -> str:
+    if mine.kind == SELLER:
+        return "name_metadata"  # what they share as an id is the name
     if not mine.ids.isdisjoint(theirs.ids):
         return "explicit_id"
     return "name_metadata" if mine.urls.isdisjoint(theirs.urls) else "external_url"
