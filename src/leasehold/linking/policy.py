@@ -155,7 +155,8 @@ PERFORMER = Policy.parse(
             "eye_color": {"compare": "category", "also": ["eye_colour"]},
             "hair_color": {"compare": "category", "also": ["hair_colour"]},
             "height": {"compare": "number", "also": ["height_cm"]},
-            "career_start_year": {"compare": "number"},
+            # There are few years in which careers begin: half of what a number usually says.
+            "career_start": {"compare": "number", "also": ["career_start_year"], "weight": 0.5},
             "legal_name": "ignore",
             "address": "ignore",
         },
