@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from leasehold import entities
+from leasehold.collectors import normalised_name
+from leasehold.runs import findings
 from tests.entities.conftest import World, grouped
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -38,6 +40,32 @@ async def test_an_address_that_both_have_links_them(world: World) -> None:
     )
 
     assert outcomes == {"linked_external_url": 1}
+
+
+STUDIO = {"twitter": ["https://twitter.com/northlight_studio"]}
+STRANGERS = ["Ada Lovelace", "Bela Brandt", "Cleo Castillo", "Dora Dvorak"]
+STRANGERS += ["Edda Eriksen", "Finn Fontaine", "Gwen Grabowski", "Hugo Halloran"]
+
+
+@pytest.mark.parametrize("kind", ["performer", "company"])
+async def test_an_address_that_strangers_share_makes_nobody_one_of_them(world: World, kind: str) -> None:
+    people = [{**record("web", name, name, urls=STUDIO), "kind": kind} for name in STRANGERS]
+
+    await world.hand_over(*people[:3])
+    await world.hand_over(*people[3:])
+
+    assert await world.groups() == grouped([[name] for name in STRANGERS])
+
+
+async def test_an_address_under_different_names_is_a_question(world: World) -> None:
+    await world.hand_over(record("alpha", "a1", "Ada Lovelace", urls=STUDIO))
+
+    outcomes = await world.hand_over(record("beta", "b1", "Bela Brandt", urls=STUDIO))
+
+    assert outcomes == {"conflict": 1}
+    (question,) = (await world.ask("GET", "/v2/entities/reviews"))["items"]
+    assert {question["a"]["source_id"], question["b"]["source_id"]} == {"a1", "b1"}
+    assert question["evidence"]["conflicts"] == ["name-differs"]
 
 
 async def test_a_name_and_what_goes_with_it_link_them(world: World) -> None:
@@ -188,6 +216,68 @@ async def test_a_seller_is_who_it_says_it_is(world: World) -> None:
     )
 
     assert outcomes == {"created": 2}
+
+
+def seller(source_id: str, name: str, source: str = "ebay", **more: Any) -> JSON:
+    return {**record(source, source_id, name, **more), "kind": "seller"}
+
+
+async def test_a_seller_is_one_however_its_name_is_spelled_and_whatever_its_id(world: World) -> None:
+    await world.hand_over(seller("123", "Best Deals", attributes={"item_count": 3}))
+
+    outcomes = await world.hand_over(
+        seller("456", "BEST-DEALS"), seller("789", "Best Dealz"), seller("123", "Best Deals", "amazon")
+    )
+
+    assert outcomes == {"linked_name_metadata": 1, "created": 2}
+    assert await world.groups() == grouped([["123", "456"], ["789"], ["123"]])
+    assert (await world.ask("GET", "/v2/entities/reviews"))["items"] == []
+
+
+async def test_a_seller_is_known_by_nothing_but_its_name(world: World) -> None:
+    same: JSON = {"external_ids": {"vat": ["1"]}, "urls": {"web": ["https://shop.example/x"]}, "attributes": ADA}
+
+    await world.hand_over(seller("1", "Best Deals", **same), seller("2", "Worst Deals", **same))
+
+    assert await world.groups() == grouped([["1"], ["2"]])
+
+
+async def test_what_a_run_finds_of_a_seller_is_what_was_handed_over_of_it(world: World) -> None:
+    await world.hand_over(seller("123", "Best Deals"))
+    organisation = await organisation_of(world)
+    met = findings.seller("ebay", {"username": "best_deals", "normalised_name": normalised_name("best_deals")})
+    async with world.home.app.state.db.transaction(organisation) as conn:
+        batch = await entities.offer(conn, organisation, "ebay", [met])
+
+    assert await world.written(f"batch_{batch.hex}") == {"linked_name_metadata": 1}
+    assert await world.groups() == grouped([["123", "bestdeals"]])
+
+
+async def test_a_seller_who_takes_another_name_is_who_has_that_name(world: World) -> None:
+    await world.hand_over(seller("1", "Best Deals"), seller("2", "BestDeals"), seller("3", "Old Shop"))
+
+    await world.hand_over(seller("2", "old-shop"))
+
+    assert await world.groups() == grouped([["1"], ["2", "3"]])
+
+
+async def test_an_erased_seller_does_not_come_back_by_another_id(world: World) -> None:
+    await world.hand_over(seller("123", "Best Deals"))
+    await world.ask("DELETE", f"/v2/entities/{(await world.home_of('123'))['id']}")
+
+    assert await world.hand_over(seller("bestdeals", "BEST DEALS")) == {"suppressed": 1}
+
+
+async def test_sellers_are_who_they_are_in_every_epoch(world: World) -> None:
+    await world.hand_over(*(seller(f"{at}", f"Shop {at // 2}") for at in range(44)))
+    before = await world.groups()
+
+    proposed = await world.ask("POST", "/v2/entities/epochs", {"kind": "seller"}, 201)
+
+    assert (proposed["difference"]["pairs_joined"], proposed["difference"]["pairs_parted"]) == (0, 0)
+    await world.ask("POST", "/v2/entities/epochs/seller/2/current", None, 202)
+    await world.hand_over(seller("99", "SHOP-0"))
+    assert await world.groups() == (before - grouped([["0", "1"]])) | grouped([["0", "1", "99"]])
 
 
 async def test_more_than_may_wait_is_refused_until_some_is_written(world: World) -> None:

@@ -16,7 +16,7 @@ from leasehold.entities.models import State
 from leasehold.entities.writers import Writer
 from leasehold.ids import uuid7
 from leasehold.linking import PERFORMER, Graph, Policy, prior
-from tests.entities.people import JSON, records
+from tests.entities.people import JSON, person, records
 from tests.parts.house import House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -65,6 +65,26 @@ async def test_any_order_and_any_batches_make_the_same_entities(home: House, see
 
     assert found == in_memory(shuffled)
     assert any(len(group) > 1 for group in found)
+
+
+def at_studios() -> list[JSON]:
+    """Everybody also has the page of one of two studios, and there everybody is like somebody."""
+    return [
+        {**one, "urls": {**one.get("urls", {}), "twitter": [f"https://twitter.com/studio_{at % 2}"]}}
+        for at, one in enumerate(RECORDS[:90])
+    ]
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**32), size=st.sampled_from([9, 200]))
+async def test_what_strangers_share_depends_on_no_order_either(home: House, seed: int, size: int) -> None:
+    people = at_studios()
+    shuffled = random.Random(seed).sample(people, len(people))  # noqa: S311 (an order)
+
+    found = await linked(home.app.state.db, [shuffled[at : at + size] for at in range(0, len(shuffled), size)])
+
+    assert found == await linked(home.app.state.db, [people])
+    assert all(len({person(int(one.split("-")[1]))["name"] for one in group}) == 1 for group in found)
 
 
 LONG = 15

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from leasehold.ids import parse
 from tests.entities.conftest import World, grouped
 from tests.entities.test_linking import ADA, record
 
@@ -120,6 +121,51 @@ async def test_not_everything_can_be_split_off(world: World) -> None:
     await split_off(world, ada, "a1", "a2", status=409)
     strangers = {"record_ids": [bela["records"][0]["id"]]}
     await world.ask("POST", f"/v2/entities/{ada['id']}/split", strangers, 409)
+
+
+async def merged_away(world: World) -> tuple[Any, Any]:
+    """An entity, and one that was made a part of it."""
+    ada, bela = await two(world)
+    await world.ask("POST", "/v2/entities/merge", {"keep": ada["id"], "merge": bela["id"]})
+    return ada, bela
+
+
+async def test_the_old_name_of_an_entity_is_good_for_erasing_it(world: World) -> None:
+    ada, bela = await merged_away(world)
+
+    receipt = await world.ask("DELETE", f"/v2/entities/{bela['id']}")
+
+    assert (receipt["entity_id"], receipt["records"]) == (ada["id"], 4)
+    for old in (ada, bela):
+        assert (await world.client.get(f"/v2/entities/{old['id']}")).status_code == 404
+    # Not even a pointer is left that says what it was called.
+    assert not world.home.database.rows("SELECT FROM entity WHERE id::text = ANY(%s)", _ids(ada, bela))
+
+
+def _ids(*several: Any) -> list[str]:
+    found = [parse("ent", one["id"]) for one in several]
+    return [str(one) for one in found]
+
+
+async def test_the_old_name_of_an_entity_is_good_for_merging_it(world: World) -> None:
+    ada, bela = await merged_away(world)
+    await world.hand_over(record("alpha", "c1", "Cleo Castillo"))
+    cleo = await world.home_of("c1")
+
+    merged = await world.ask("POST", "/v2/entities/merge", {"keep": bela["id"], "merge": cleo["id"]})
+
+    assert (merged["id"], merged["size"]) == (ada["id"], 5)
+    answer = await world.client.post("/v2/entities/merge", json={"keep": ada["id"], "merge": bela["id"]})
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/cannot-merge")
+
+
+async def test_the_old_name_of_an_entity_is_good_for_splitting_it(world: World) -> None:
+    ada, bela = await merged_away(world)
+
+    items = (await split_off(world, bela, "b1", "b2"))["items"]
+
+    assert {one["id"] for one in items} == {ada["id"], bela["id"]}
+    assert await world.groups() == grouped([["a1", "a2"], ["b1", "b2"]])
 
 
 async def doubtful(world: World) -> Any:

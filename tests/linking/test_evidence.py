@@ -3,10 +3,11 @@
 from dataclasses import replace
 from itertools import combinations, product
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leasehold.linking import PERFORMER, Epoch, Evidence, Policy, Record, compare, describe, prior, weigher
+from leasehold.linking import DEFAULT, PERFORMER, Epoch, Evidence, Policy, Record, compare, describe, prior, weigher
 from tests.linking.conftest import Town
 
 CURATED = PERFORMER.curating(["box"])
@@ -55,9 +56,9 @@ def test_weighing_knows_ids_addresses_and_curated_sources_too() -> None:
     epoch = prior(everything)
     url = {"site": ("https://site.example/ada",)}
     records = [
-        performer(f"{n}", source=source, ids=ids, urls=urls, gender="female", seen="2020-02-02")
-        for n, (source, ids, urls) in enumerate(
-            product(("box", "web"), ({}, {"iafd": ("7",)}, {"iafd": ("8",)}), ({}, url))
+        performer(f"{n}", source=source, name=name, ids=ids, urls=urls, gender="female", seen="2020-02-02")
+        for n, (source, name, ids, urls) in enumerate(
+            product(("box", "web"), ("Ada Lovelace", "Bela B."), ({}, {"iafd": ("7",)}, {"iafd": ("8",)}), ({}, url))
         )
     ]
 
@@ -87,6 +88,51 @@ def test_conflicts_are_named_and_cost_bits() -> None:
 
     assert evidence.conflicts == ("birthdate-differs", "gender-differs", "ids-differ", "same-curated-source")
     assert all(part.bits < 0 for part in evidence.parts if part.field in ("birthdate", "gender", "ids", "curated"))
+
+
+@pytest.mark.parametrize("policy", [PERFORMER, DEFAULT])
+@pytest.mark.parametrize("name", ["Bela Brandt", "Ada Brandt", "Anna Lovelace"])
+def test_an_address_under_different_names_is_no_reason_by_itself(name: str, policy: Policy) -> None:
+    page = {"twitter": ("https://twitter.com/northlight_studio",)}
+    like = {"gender": "female", "country": "gb", "ethnicity": "caucasian"}
+    ada, other = (
+        performer("1", source=source, name=name, urls=page, **like)
+        for source, name in (("a", "Ada Lovelace"), ("b", name))
+    )
+
+    evidence = compared(ada, other, policy)
+
+    assert evidence.bits < policy.join
+    assert evidence.conflicts == ("name-differs",)
+    assert [part.bits for part in evidence.parts if part.field == "urls"] == [26.0, -16.0]
+
+
+def test_an_address_under_different_names_counts_with_what_goes_with_it() -> None:
+    page = {"site": ("https://site.example/ada",)}
+    like = {"birthdate": "1990-12-10", "gender": "female", "country": "gb", "height": "165cm"}
+
+    evidence = compared(
+        performer("1", source="a", urls=page, **like), performer("2", source="b", name="Countess", urls=page, **like)
+    )
+
+    assert evidence.bits >= PERFORMER.join
+
+
+@pytest.mark.parametrize("name", ["Ada L.", "Ada", "Lovelase, Ada", "エイダ"])
+def test_names_that_do_not_contradict_leave_an_address_its_worth(name: str) -> None:
+    page = {"site": ("https://site.example/ada",)}
+
+    evidence = compared(performer("1", source="a", urls=page), performer("2", source="b", name=name, urls=page))
+
+    assert evidence.bits >= PERFORMER.join
+    assert evidence.conflicts == ()
+
+
+def test_an_epoch_frozen_before_there_was_such_evidence_has_none_of_it() -> None:
+    frozen = prior(replace(PERFORMER, url_conflict_bits=0.0))
+
+    assert "url_conflict_bits" not in frozen.to_json()["policy"]
+    assert Epoch.from_json(frozen.to_json()) == frozen
 
 
 def test_ids_differ_only_where_none_is_shared() -> None:

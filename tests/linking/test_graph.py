@@ -2,10 +2,11 @@
 
 import random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leasehold.linking import DEFAULT, Epoch, Graph, Record, learn, prior, score, solve
+from leasehold.linking import DEFAULT, PERFORMER, Epoch, Graph, Policy, Record, learn, prior, score, solve
 from tests.linking.conftest import Town
 from tests.linking.people import people
 
@@ -84,6 +85,21 @@ def test_an_edge_that_barely_reaches_join_makes_one_entity() -> None:
 
     assert 0 <= graph.edges()[0][2] < 3
     assert len(graph.partition()) == 1
+
+
+@pytest.mark.parametrize("policy", [PERFORMER, DEFAULT])
+def test_the_page_of_a_studio_does_not_make_one_of_its_people(policy: Policy) -> None:
+    page = {"twitter": ("https://twitter.com/northlight_studio",)}
+    names = ["Ada Lovelace", "Bela Brandt", "Cleo Castillo", "Dora Dvorak", "佐藤花子", "鈴木美咲", "高橋結衣"]
+    graph = Graph(prior(policy))
+
+    graph.add([Record(source, name, "performer", name, urls=page) for name in names for source in ("a", "b")])
+
+    together = [sorted({source_id for _, _, source_id in entity}) for entity in graph.partition()]
+    # Who is written in another alphabet may be anybody of them, but nobody is two of them.
+    assert all(len([name for name in several if name.isascii()]) <= 1 for several in together)
+    assert all(len([name for name in several if not name.isascii()]) <= 1 for several in together)
+    assert sum(len(several) for several in together) == len(names)
 
 
 def test_records_of_different_kinds_are_never_one_thing(epoch: Epoch) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from leasehold.doctor import _sources
+from leasehold.linking import PERFORMER, Record, Weights, compare, describe, prior
 from leasehold.settings import Settings
 from leasehold.sources.bucket import Bucket
 from leasehold.sources.catalogue import SHIPPED, read
@@ -294,3 +295,33 @@ def test_the_doctor_tells_a_bad_file_and_a_missing_key(tmp_path: Path) -> None:
     assert without.detail == f"There is no key for one: put it into {tmp_path}/key."
     assert well.detail == "one is on"
     assert "one.yaml: kind: Field required" in bad.detail
+
+
+@pytest.mark.parametrize("years", [{"career_start_year": 2010}, {"career_start": 2010}])
+def test_when_a_career_began_is_weighed_as_the_policy_says(years: JSON) -> None:
+    epoch = prior(PERFORMER)
+    mapped = from_stashbox("stashdb", boxed(career_start_year=2010), KNOWN)
+    assert mapped.item is not None
+
+    brought = Record("stashdb", "p1", "performer", "Liv Thorn", attributes=mapped.item["attributes"])
+    other = Record("web", "w1", "performer", "Liv Thorn", attributes=years)
+    evidence = compare(describe(brought, epoch), describe(other, epoch), epoch)
+
+    (part,) = [part for part in evidence.parts if part.field == "career_start"]
+    assert (part.outcome, part.bits) == ("equal", round(0.5 * Weights.believed("number").bits()[0], 2))
+
+
+def test_every_attribute_of_the_policy_is_one_that_sources_bring() -> None:
+    extras = {"nationality": "Canadian", "gender": "Female", "ethnicity": "Asian", "birthday": "1990-01-02"}
+    raw = {"birth_date": "1990-01-02", "gender": "FEMALE", "ethnicity": "ASIAN", "country": "CA", "height": 170}
+    more = {"eye_color": "BROWN", "hair_color": "BROWN", "career_start_year": 2010}
+    told = {"height": "170cm", "eye_colour": "Brown", "hair_colour": "Brown", "career_start_year": 2010}
+    box = from_stashbox("stashdb", boxed(**raw, **more), KNOWN)
+    tpdb = from_theporndb("theporndb", {"id": UUID, "name": "Liv Thorn", "extras": extras | told}, KNOWN)
+    weighed = {key for key, one in PERFORMER.attributes.items() if one.compare != "ignore"}
+
+    for mapped in (box, tpdb):
+        assert mapped.item is not None
+        brought = set(mapped.item["attributes"])
+        missing = {key for key in weighed if brought.isdisjoint({key, *PERFORMER.attributes[key].also})}
+        assert missing == set()

@@ -31,7 +31,10 @@ class Decided:
 
 
 class Decisions:
-    """People's word, carried out at once, in one order with the writer's batches."""
+    """People's word, carried out at once, in one order with the writer's batches.
+
+    Who names an entity that was merged away means what it became.
+    """
 
     def __init__(self, db: Database, policies: Mapping[str, Policy]) -> None:
         self._db = db
@@ -41,9 +44,10 @@ class Decisions:
         """Make one of two; the first stays. All their records are one thing from now on."""
         async with self._db.transaction(caller.organisation) as conn:
             await wait_for_writer(conn, caller.organisation)
-            kept, merged = [await self._records(conn, caller.organisation, one) for one in (keep, merge)]
+            keep, merge = [(await self._get(conn, caller.organisation, one)).id for one in (keep, merge)]
             if keep == merge:
-                raise CannotMerge("An entity cannot be merged with itself. Name two.")
+                raise CannotMerge("These are one entity, which cannot be merged with itself. Name two.")
+            kept, merged = [await self._records(conn, caller.organisation, one) for one in (keep, merge)]
             if kept[0].kind != merged[0].kind:
                 raise CannotMerge(
                     f"One is a {kept[0].kind}, the other a {merged[0].kind}; only one kind can be one thing."
@@ -62,6 +66,7 @@ class Decisions:
         """Take records out of an entity; they are never put together with the rest of it again."""
         async with self._db.transaction(caller.organisation) as conn:
             await wait_for_writer(conn, caller.organisation)
+            entity = (await self._get(conn, caller.organisation, entity)).id
             members = await self._records(conn, caller.organisation, entity)
             part = [record.node for record in members if record.id in set(records)]
             rest = [record.node for record in members if record.id not in set(records)]
@@ -149,7 +154,7 @@ class Decisions:
         return found
 
     async def _get(self, conn: Conn, organisation: UUID, entity: UUID) -> Entity:
-        found = await store.get(conn, organisation, entity)
+        found = await store.get_heir(conn, organisation, entity)
         if found is None:
             raise unknown_entity()
         return found

@@ -7,9 +7,9 @@ from uuid import UUID
 from leasehold.db import Conn
 from leasehold.entities.keys import hashed
 from leasehold.entities.memory import Current, Memory
-from leasehold.entities.models import Edge, Outside, Pair, Tie
+from leasehold.entities.models import SELLER, Edge, Outside, Pair, Tie
 from leasehold.entities.store import SQL
-from leasehold.linking import Features, compare, weigher
+from leasehold.linking import Features, compare, is_worth_telling, share_an_id_or_address, weigher
 
 FACE = "face"
 # The records each of a batch is to be compared with.
@@ -50,7 +50,7 @@ async def candidates(
 
 def weighed(like: Like, memory: Memory, current: Current, outside: Mapping[Pair, Sequence[Outside]]) -> list[Edge]:
     """The edges to these: those that say enough to be kept, and those that would but for a conflict."""
-    weigh = weigher(current.epoch)
+    weigh, policy = weigher(current.epoch), current.epoch.policy
     every = {node: memory[node].features for node in set(like).union(*like.values())}
     edges: list[Edge] = []
     for node, others in like.items():
@@ -61,7 +61,7 @@ def weighed(like: Like, memory: Memory, current: Current, outside: Mapping[Pair,
             theirs = every[other]
             bits = weigh(mine, theirs)
             of = pair(node, other)
-            if of in outside or (bits is None and not mine.ids.isdisjoint(theirs.ids)):
+            if of in outside or ((bits is None or bits < policy.join) and share_an_id_or_address(mine, theirs, policy)):
                 edges += _with_care(of, memory, current, outside.get(of, ()))
             elif bits is not None:
                 edges.append(Edge(*of, bits, _step(mine, theirs)))
@@ -74,20 +74,21 @@ def explained(of: Pair, memory: Memory, current: Current, outside: Sequence[Outs
     found = compare(a.features, b.features, current.epoch)
     parts = [*found.to_json()["parts"], *(dict(one.part) for one in outside)]
     bits = round(found.bits + sum(one.bits for one in outside), 2)
-    step = FACE if outside and found.bits < current.epoch.policy.join <= bits else found.step
+    step = FACE if outside and found.bits < current.epoch.policy.join <= bits else _step(a.features, b.features)
     return Tie(a.id, b.id, bits, step, parts, list(found.conflicts), current.number)
 
 
 def _with_care(of: Pair, memory: Memory, current: Current, outside: Sequence[Outside]) -> Iterable[Edge]:
     """An edge with evidence from elsewhere, or one that somebody should know of although it says no."""
     tie = explained(of, memory, current, outside)
-    policy = current.epoch.policy
-    without_no = sum(part["bits"] for part in tie.parts if part["bits"] > 0 or part["field"] == "prior")
-    if tie.bits >= policy.keep or without_no >= policy.join:
+    parts = [(part["field"], part["bits"]) for part in tie.parts]
+    if is_worth_telling(tie.bits, parts, current.epoch.policy):
         yield Edge(*of, tie.bits, tie.step, tuple(tie.conflicts))
 
 
 def _step(mine: Features, theirs: Features) -> str:
+    if mine.kind == SELLER:
+        return "name_metadata"  # what they share as an id is the name
     if not mine.ids.isdisjoint(theirs.ids):
         return "explicit_id"
     return "name_metadata" if mine.urls.isdisjoint(theirs.urls) else "external_url"

@@ -61,12 +61,14 @@ class Eraser:
         return Suppressed(await self._key(conn, organisation), frozenset(bytes(mark) for (mark,) in rows))
 
     async def erase(self, caller: Caller, entity: UUID) -> Receipt:
+        """Forget an entity; one that was merged away, as what it became. Raises EntityUnknown."""
         organisation = caller.organisation
         async with self._db.transaction(organisation) as conn:
             await wait_for_writer(conn, organisation, forgets=True)
-            found = await store.get(conn, organisation, entity)
-            if found is None or found.merged_into is not None:
+            found = await store.get_heir(conn, organisation, entity)
+            if found is None:
                 raise unknown_entity()
+            entity = found.id
             records = await store.records_of(conn, organisation, [entity])
             suppressed = await self._suppress(conn, organisation, records)
             also: dict[str, int] = {}

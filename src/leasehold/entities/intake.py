@@ -9,7 +9,8 @@ from uuid import UUID
 
 import orjson
 
-from leasehold.entities.models import State
+from leasehold.collectors import normalised_name
+from leasehold.entities.models import SELLER, State
 from leasehold.linking import Record
 
 MAX_NAME = 500
@@ -137,8 +138,12 @@ def as_record(kind: str, source: str, source_id: str, name: str, content: bytes)
 def naming_itself(record: Record, state: State) -> Record:
     """The record as it is compared: others may name it by the id its source gave it.
 
-    What a source has no more is not held to the source's having each thing once.
+    What a source has no more is not held to the source's having each thing once. A seller is compared by what its
+    platform calls it and nothing else, whatever id it was handed over by.
     """
+    if record.kind == SELLER:
+        called = {record.source: (normalised_name(record.name),)}
+        return Record(label(record.source, state), record.source_id, SELLER, "", external_ids=called)
     own = record.external_ids.get(record.source, ())
     ids = {**record.external_ids, record.source: tuple(sorted({*own, record.source_id}))}
     return replace(record, external_ids=ids, source=label(record.source, state))

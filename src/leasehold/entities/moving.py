@@ -14,7 +14,7 @@ from leasehold.entities.chart import Standing
 from leasehold.entities.edges import candidates, keys_of, weighed
 from leasehold.entities.intake import naming_itself
 from leasehold.entities.memory import Current, Memory
-from leasehold.entities.models import ENTITY, State
+from leasehold.entities.models import ENTITY, SELLER, State
 from leasehold.entities.settling import WRITER, Fresh, settle
 from leasehold.entities.solving import Neighbourhood
 from leasehold.entities.store import SQL, Found, Shown
@@ -37,10 +37,10 @@ async def propose(
         decisions = await _decisions(conn, organisation, kind)
     records = {one.node: naming_itself(one.record(kind), one.state) for one in found}
     said = [(records[a], records[b], same) for a, b, same in decisions if a in records and b in records]
-    if learned:
+    if learned and kind != SELLER:  # of whom nothing is weighed but the name
         epoch = await asyncio.to_thread(learn, list(records.values()), policy, said)
     else:
-        epoch = prior(policy)
+        epoch, learned = prior(policy), False
     difference = await asyncio.to_thread(_difference, epoch, found, records, decisions)
     async with db.transaction(organisation) as conn:
         origin = "learned" if learned else "configured"

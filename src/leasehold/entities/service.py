@@ -109,9 +109,7 @@ class Entities:
     async def get(self, caller: Caller, entity: UUID) -> tuple[Entity, list[Kept]]:
         """An entity with its records; one that was merged away, as what it became."""
         async with self._db.transaction(caller.organisation) as conn:
-            found = await store.get(conn, caller.organisation, entity)
-            if found is not None and found.merged_into is not None:
-                found = await store.get(conn, caller.organisation, found.merged_into)
+            found = await store.get_heir(conn, caller.organisation, entity)
             if found is None:
                 raise unknown_entity()
             return found, await store.records_of(conn, caller.organisation, [found.id])

@@ -292,6 +292,14 @@ async def get(conn: Conn, organisation: UUID, entity: UUID) -> Entity | None:
     return await cur.fetchone()
 
 
+async def get_heir(conn: Conn, organisation: UUID, entity: UUID) -> Entity | None:
+    """An entity; one that was merged away, as what it became."""
+    found = await get(conn, organisation, entity)
+    if found is None or found.merged_into is None:
+        return found
+    return await get(conn, organisation, found.merged_into)
+
+
 async def records_of(conn: Conn, organisation: UUID, entities: Sequence[UUID]) -> list[Kept]:
     cur = conn.cursor(row_factory=class_row(Kept))
     await cur.execute(SQL["records_of"], {"organisation": organisation, "entities": list(entities)})

@@ -4,6 +4,8 @@ import hmac
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from leasehold.collectors import normalised_name
+from leasehold.entities.models import SELLER
 from leasehold.linking import Record
 
 
@@ -22,6 +24,8 @@ def marks(key: bytes, record: Record) -> Collection[bytes]:
     """A mark for each id a record goes by. Who was found under one of them is not found again under another."""
     own = (record.source, record.source_id)
     named = {own, *((space, one) for space, several in record.external_ids.items() for one in several)}
+    if record.kind == SELLER:
+        named.add((record.source, normalised_name(record.name)))
     return {mark(key, (record.kind, *pair)) for pair in named}
 
 

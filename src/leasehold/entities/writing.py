@@ -205,10 +205,7 @@ async def _write_kind(
     if not fresh:
         return
     changed = [node for node, item in fresh.items() if item.has_changed]
-    if current.kind == SELLER:
-        around, edges = await _unlinked(conn, organisation, memory, current, fresh)
-    else:
-        around, edges = await _linked(conn, organisation, memory, current, fresh, changed)
+    around, edges = await _linked(conn, organisation, memory, current, fresh, changed)
     fresh_ = Fresh(
         {node: item.arrival.record for node, item in fresh.items()},
         {node: before.record(current.kind) for node, item in fresh.items() if (before := item.before)},
@@ -246,15 +243,6 @@ async def _linked(
     )
     around = await solved(conn, organisation, memory, current, list(fresh), _standings(fresh), edges)
     return around, edges
-
-
-async def _unlinked(
-    conn: Conn, organisation: UUID, memory: Memory, current: Current, fresh: Mapping[int, _Item]
-) -> tuple[Neighbourhood, list[Edge]]:
-    """A kind whose records are each a thing of their own."""
-    _describe(fresh, memory, current)
-    around = await solved(conn, organisation, memory, current, list(fresh), _standings(fresh))
-    return around, []
 
 
 def _standings(fresh: Mapping[int, _Item]) -> dict[int, Standing]:

@@ -1,6 +1,13 @@
 """Front door of linking: which records speak of one thing, and why. Pure: no database, no clock, no files."""
 
-from leasehold.linking.comparing import Evidence, Part, compare, weigher
+from leasehold.linking.comparing import (
+    Evidence,
+    Part,
+    compare,
+    is_worth_telling,
+    share_an_id_or_address,
+    weigher,
+)
 from leasehold.linking.epochs import Epoch, Weights, prior
 from leasehold.linking.features import Features, describe
 from leasehold.linking.graph import Graph
@@ -28,10 +35,12 @@ __all__ = [
     "Weights",
     "compare",
     "describe",
+    "is_worth_telling",
     "learn",
     "prior",
     "same_name",
     "score",
+    "share_an_id_or_address",
     "solve",
     "weigher",
 ]

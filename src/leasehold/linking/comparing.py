@@ -1,16 +1,18 @@
 """Why two records belong together, or do not: evidence in bits, part by part."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from leasehold.linking.epochs import NAME, Epoch
 from leasehold.linking.features import Features
-from leasehold.linking.names import LEVELS, NONE
+from leasehold.linking.names import LEVELS, NONE, SOME
+from leasehold.linking.policy import Policy
 from leasehold.linking.tables import CENT, Field, Tables, tables_of
 
 EXPLICIT_ID, EXTERNAL_URL, NAME_METADATA = "explicit_id", "external_url", "name_metadata"
+_OTHER_NAMES = "shared under different names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,24 @@ def compare(a: Features, b: Features, epoch: Epoch) -> Evidence:
     parts = list(_parts(a, b, tables))
     cents = sum(round(CENT * part.bits) for part in parts)
     step = EXPLICIT_ID if a.ids & b.ids else EXTERNAL_URL if a.urls & b.urls else NAME_METADATA
-    conflicts = tuple(sorted(_conflicts(parts, tables)))
+    conflicts = tuple(sorted(set(_conflicts(parts, tables))))
     return Evidence(bits=cents / CENT, step=step, parts=tuple(parts), conflicts=conflicts)
+
+
+def is_worth_telling(bits: float, parts: Iterable[tuple[str, float]], policy: Policy) -> bool:
+    """Whether two are tied: by what is said of them, or by what would join them if nothing spoke against it."""
+    without_no = sum(worth for field, worth in parts if worth > 0 or field == "prior")
+    return bits >= policy.keep or without_no >= policy.join
+
+
+def share_an_id_or_address(a: Features, b: Features, policy: Policy) -> bool:
+    """Whether there is a reason to join two that is worth telling even where something speaks against it.
+
+    That a curated source gives one address to two is no news: it has each thing once, and they are two.
+    """
+    if not a.ids.isdisjoint(b.ids):
+        return True
+    return not a.urls.isdisjoint(b.urls) and not (a.source == b.source and a.source in policy.curated)
 
 
 def weigher(epoch: Epoch) -> Callable[[Features, Features], float | None]:
@@ -76,7 +94,10 @@ def weigh_cents(a: Features, b: Features, tables: Tables, floor: int) -> int | N
                 cents += outcomes[mine, theirs][1]
                 if cents + reach < floor:
                     return None
-    cents += _best_name(a, b, tables)[0]
+    worth, level, _, _ = _best_name(a, b, tables)
+    cents += worth
+    if level >= SOME and a.urls and b.urls and a.urls & b.urls:
+        cents += round(CENT * tables.epoch.policy.url_conflict_bits)
     return cents if cents >= floor else None
 
 
@@ -143,12 +164,15 @@ def _parts(a: Features, b: Features, tables: Tables) -> Iterator[Part]:
     for space in _differing(a, b, tables)[:1]:
         mine, theirs = (min(one for other, one in side.ids if other == space) for side in (a, b))
         yield Part("ids", "different", policy.id_conflict_bits, f"{space}:{mine}", f"{space}:{theirs}")
+    cents, level, mine, theirs = _best_name(a, b, tables)
     urls = sorted(a.urls & b.urls)
     if urls:
         yield Part("urls", "shared", policy.url_bits, urls[0], urls[0])
+        if level >= SOME and policy.url_conflict_bits:
+            # The page of a studio, an agency or a couple: it is true of both, and does not make them one.
+            yield Part("urls", _OTHER_NAMES, policy.url_conflict_bits, mine, theirs)
     if a.source == b.source and a.source in policy.curated:
         yield Part("curated", "one source that holds each thing once", policy.curated_bits, a.source, b.source)
-    cents, level, mine, theirs = _best_name(a, b, tables)
     if level >= 0:
         yield Part(NAME, LEVELS[level], cents / CENT, mine, theirs)
     for field, left, right in zip(tables.fields, a.values, b.values, strict=True):
@@ -167,7 +191,7 @@ def _conflicts(parts: list[Part], tables: Tables) -> Iterator[str]:
             yield "ids-differ"
         elif part.field == "curated":
             yield "same-curated-source"
-        elif part.field == NAME and part.outcome == LEVELS[NONE]:
+        elif (part.field, part.outcome) in ((NAME, LEVELS[NONE]), ("urls", _OTHER_NAMES)):
             yield "name-differs"
         elif part.outcome == "different" and part.field in attributes and attributes[part.field].conflict:
             yield f"{part.field}-differs"

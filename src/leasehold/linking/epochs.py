@@ -102,7 +102,7 @@ class Epoch:
     def from_json(cls, document: Mapping[str, Any]) -> "Epoch":
         """Read back. Raises ValueError when the content is not what the version was given to."""
         epoch = cls(
-            policy=Policy.parse(document["policy"]),
+            policy=Policy.kept(document["policy"]),
             weights={name: Weights.from_json(one) for name, one in document["weights"].items()},
             frequencies=document["frequencies"],
             hubs=frozenset(document["hubs"]),

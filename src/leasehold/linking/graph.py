@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from leasehold.linking.comparing import weigh_cents
+from leasehold.linking.comparing import compare, is_worth_telling, share_an_id_or_address, weigh_cents
 from leasehold.linking.epochs import Epoch
 from leasehold.linking.features import Features, describe
 from leasehold.linking.records import Record
@@ -92,11 +92,22 @@ class Graph:
         for other in like:
             theirs = self._features[other]
             if theirs.kind == features.kind:
-                cents = weigh_cents(features, theirs, self._tables, floor)
-                if cents is not None:
-                    mine[other] = self._edges[other][handle] = cents / CENT
+                bits = self._bits(features, theirs, floor)
+                if bits is not None:
+                    mine[other] = self._edges[other][handle] = bits
         self._edges[handle] = mine
         self._features[handle] = features
+
+    def _bits(self, mine: Features, theirs: Features, floor: int) -> float | None:
+        cents = weigh_cents(mine, theirs, self._tables, floor)
+        if cents is not None:
+            return cents / CENT
+        policy = self.epoch.policy
+        if not share_an_id_or_address(mine, theirs, policy):
+            return None
+        evidence = compare(mine, theirs, self.epoch)
+        parts = [(part.field, part.bits) for part in evidence.parts]
+        return evidence.bits if is_worth_telling(evidence.bits, parts, policy) else None
 
     def _solve(self, touched: set[int]) -> None:
         """Only components that something touched; an edge below `join` cannot carry a merge, so it ends a component."""

@@ -33,6 +33,7 @@ class Policy:
     id_bits: float = 34.0  # for an id that both have
     id_conflict_bits: float = -16.0  # for different ids in an exclusive namespace
     url_bits: float = 26.0  # for an address that both have
+    url_conflict_bits: float = -16.0  # for one that both have under different names: half in common at most
     curated_bits: float = -24.0  # for two records of one curated source
     hub: int = 60  # a key that more records of the epoch have is no key
     nicknames: bool = True
@@ -56,13 +57,20 @@ class Policy:
             raise PolicyFault("hub: must be at least 2, or no two records share a key")
         return policy
 
+    @classmethod
+    def kept(cls, document: Mapping[str, Any]) -> Self:
+        """The policy of an epoch: what was no evidence when it was frozen is none in it for ever."""
+        return cls.parse({"url_conflict_bits": 0.0, **document})
+
     def curating(self, sources: Iterable[str]) -> "Policy":
         """This policy with more curated sources."""
         return replace(self, curated=self.curated | frozenset(sources))
 
     def to_json(self) -> dict[str, Any]:
-        """What `parse` reads back, in one order whatever it was written in."""
+        """What `kept` reads back, in one order whatever it was written in."""
         document = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        if not self.url_conflict_bits:
+            del document["url_conflict_bits"]  # as it was written before there was such a thing
         document["curated"] = sorted(self.curated)
         document["exclusive"] = sorted(self.exclusive)
         document["attributes"] = {key: asdict(one) | {"also": list(one.also)} for key, one in self.attributes.items()}
@@ -147,7 +155,8 @@ PERFORMER = Policy.parse(
             "eye_color": {"compare": "category", "also": ["eye_colour"]},
             "hair_color": {"compare": "category", "also": ["hair_colour"]},
             "height": {"compare": "number", "also": ["height_cm"]},
-            "career_start_year": {"compare": "number"},
+            # There are few years in which careers begin: half of what a number usually says.
+            "career_start": {"compare": "number", "also": ["career_start_year"], "weight": 0.5},
             "legal_name": "ignore",
             "address": "ignore",
         },
