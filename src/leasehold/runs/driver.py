@@ -13,17 +13,16 @@ from uuid import UUID
 
 from leasehold.collectors import Collector, CollectorError, ItemRefused, ProviderDown, RateLimited, Wish
 from leasehold.db import Conn, Database
-from leasehold.ids import show, uuid7
-from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers, take_in
+from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers
 from leasehold.leases import nobody
 from leasehold.problems import InvalidRequest
 from leasehold.runs import again, ledger, machine, store
+from leasehold.runs.beginning import begin
 from leasehold.runs.checkpoint import Reader, checkpoint, progress
 from leasehold.runs.enumeration import Page, line_of, moved_on, total_items, unit_micros
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import Pause, Status
-from leasehold.runs.models import ITEM, NewItem, Place, Run
-from leasehold.runs.requests import request_for
+from leasehold.runs.models import Place, Run
 from leasehold.runs.service import pause, resume, serve_next
 
 # A driver that says nothing for so long is taken for dead.
@@ -237,7 +236,8 @@ class Driver:
             if wanted > 0 and many == 0:
                 await self._pause_for_budget(conn, held)
                 return True
-            taken = await self._begin_items(conn, held, wishes[:many], unit) if many > 0 else []
+            chosen, catalogue = wishes[: max(many, 0)], self._jobs.catalogue
+            taken = await begin(conn, self._organisation, held, chosen, unit, catalogue) if chosen else []
             after = moved_on(page, category, many, len(taken), is_last=most - begun <= len(taken))
             total = total_items(held, after)
             await store.note_place(conn, self._organisation, self._run, after, total)
@@ -291,21 +291,6 @@ class Driver:
     def _price(self, run: Run, wishes: Sequence[Wish], today: date) -> int:
         platform, first = self._jobs.catalogue.get(run.platform), wishes[0] if wishes else None
         return unit_micros(run, platform, first.item_type, first.category, today) if first else 0
-
-    async def _begin_items(self, conn: Conn, held: Run, wishes: Sequence[Wish], unit: int) -> list[NewItem]:
-        new = [_item(wish, unit) for wish in wishes]
-        fresh = await store.begin_items(conn, self._organisation, self._run, new)
-        taken = [one for one in new if one.id in fresh]  # a provider may list a thing twice; it is collected once
-        if not taken:
-            return []
-        await ledger.reserve(conn, self._organisation, self._run, [Cost(one.id, unit) for one in taken], "item")
-        requests = [
-            request_for(held, one.job, one.item_type, wish.payload)
-            for one, wish in zip(new, wishes, strict=True)
-            if one.id in fresh
-        ]
-        await take_in(conn, nobody(self._organisation), requests, self._jobs.catalogue)
-        return taken
 
     async def _warn_if_due(self, conn: Conn) -> None:
         now = await store.get(conn, self._organisation, self._run)
@@ -381,8 +366,3 @@ class Driver:
             await self._held(conn)
             await store.change(conn, store.SQL["wound_down"], self._organisation, self._run)
         return False
-
-
-def _item(wish: Wish, unit: int) -> NewItem:
-    id_ = uuid7()
-    return NewItem(id_, wish.category, wish.item_type, wish.external_id, show(ITEM, id_), unit)
