@@ -29,6 +29,9 @@ class Shop:
         self.refusal_cost = 0
         self.open = asyncio.Event()
         self.open.set()
+        self.shelves = asyncio.Event()  # closed, no page comes
+        self.shelves.set()
+        self.left = 0  # so many did not wait for their page
 
     def categories(self, day: date) -> list[Category]:
         return [Category(name, name.title(), many, PRICE + self._share(many)) for name, many in self.wanted.items()]
@@ -43,6 +46,11 @@ class Shop:
 
     async def list(self, category: str, cursor: str | None) -> Listing:
         self.listed[category, cursor] += 1
+        try:
+            await self.shelves.wait()
+        except asyncio.CancelledError:
+            self.left += 1
+            raise
         if self.is_down:
             raise ProviderDown("It is down.")
         first = int(cursor or 0)

@@ -6,12 +6,16 @@ lost nothing and repeats nothing: jobs go on by themselves, and the next driver 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import date
+from typing import Any
 from uuid import UUID
 
-from leasehold.collectors import Collector, CollectorError, ItemRefused, ProviderDown, RateLimited, Wish
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from leasehold.collectors import Collector, CollectorError, ItemRefused, Listing, ProviderDown, RateLimited, Wish
 from leasehold.db import Conn, Database
 from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers
 from leasehold.leases import nobody
@@ -27,6 +31,8 @@ from leasehold.runs.service import pause, resume, serve_next
 
 # A driver that says nothing for so long is taken for dead.
 LEASE_S = 10.0
+# Who waits for a page says so, and settles what is over meanwhile.
+BEAT_S = LEASE_S / 4
 # So many items begin together, and so many are settled by one checkpoint, at the most.
 CHECKPOINT_ITEMS = 100
 _REST_S = 0.1
@@ -172,7 +178,9 @@ class Driver:
             return None
         spent = price  # unless it is heard otherwise: who asked and was cut off may have been charged
         try:
-            listing = await self._collector.list(category, place.cursor)
+            listing = await self._while_held(self._collector.list(category, place.cursor))
+            if listing is None:
+                return None
             spent = listing.cost_micros
         except RateLimited as error:
             spent = error.cost_micros
@@ -187,6 +195,18 @@ class Driver:
                 await self._settle_listing(price, spent)
         self._page = Page(place, listing)
         return self._page
+
+    async def _while_held(self, asking: Coroutine[Any, Any, Listing]) -> Listing | None:
+        """A page, which may take longer than a driver may be silent; None when nobody wants it any more."""
+        task = asyncio.ensure_future(asking)
+        try:
+            while not (await asyncio.wait({task}, timeout=BEAT_S))[0]:
+                with suppress(OperationalError, PoolTimeout):
+                    if (await self._settle_what_is_over()).status.is_over:
+                        return None
+            return await task
+        finally:
+            task.cancel()
 
     async def _listing_price(self) -> int:
         async with self._db.transaction(self._organisation) as conn:
