@@ -25,6 +25,7 @@ class Shop:
         self.asked: Counter[str] = Counter()
         self.listed: Counter[tuple[str, str | None]] = Counter()
         self.bad: set[int] = set()
+        self.odd: set[int] = set()  # listed under a number that the platform does not take
         self.is_down = False
         self.refusal_cost = 0
         self.open = asyncio.Event()
@@ -56,7 +57,12 @@ class Shop:
         first = int(cursor or 0)
         last = min(first + PAGE, self.sizes[category])
         wishes = [
-            Wish(f"{category}-{n}", "product", category, {"asin": asin(n), "category": category})
+            Wish(
+                f"{category}-{n}",
+                "product",
+                category,
+                {"asin": "?" if n in self.odd else asin(n), "category": category},
+            )
             for n in range(first, last)
         ]
         following = str(last) if last < self.sizes[category] else None

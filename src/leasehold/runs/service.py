@@ -113,7 +113,9 @@ class Runs:
                 raise WrongState(f"A run that is {now.status} tries nothing again.", status_now=str(now.status))
             many = await again.note(conn, organisation, now, error_code)
             if many == 0:
-                raise WrongState("No item of this run has failed so.", status_now=str(now.status))
+                raise WrongState(
+                    "No item of this run that can be tried again has failed so.", status_now=str(now.status)
+                )
             told = {"by": caller.name, "error_code": error_code, "items": many}
             await store.tell(conn, organisation, run, [("retried", told)])
             if now.status.is_over:

@@ -4016,8 +4016,11 @@ export interface components {
             error_message: string | null;
             /** Cost Micros */
             cost_micros: number;
-            /** Job Id */
-            job_id: string;
+            /**
+             * Job Id
+             * @description Null where its platform did not take it: it failed before it began.
+             */
+            job_id: string | null;
             /**
              * Updated At
              * Format: date-time
