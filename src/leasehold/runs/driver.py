@@ -122,6 +122,9 @@ class Driver:
 
     async def _go_on(self, now: Run) -> bool:
         """Begin more items, as many as the window, the budget and the provider bear; whether there may be more."""
+        if self._jobs.catalogue.get(now.platform) is None:
+            await self._pause_without_platform(now.platform)
+            return True
         if not await self._is_provider_up(now):
             return True
         if now.to_begin_again:
@@ -236,6 +239,13 @@ class Driver:
                 reason = Pause.PROVIDER_DOWN if is_down else Pause.FAILURES
                 detail = f"{self._collector.provider}{' is down' if is_down else ''}: {error}"
                 await pause(conn, self._organisation, held, reason, detail)
+
+    async def _pause_without_platform(self, slug: str) -> None:
+        async with self._db.transaction(self._organisation) as conn:
+            held = await self._held(conn)
+            if held.status is Status.RUNNING:
+                detail = f"The platform {slug} is not there: put {slug}.yaml into the folder of platforms, then resume."
+                await pause(conn, self._organisation, held, Pause.FAILURES, detail, code="platform_missing")
 
     async def _begin(self, page: Page) -> bool:
         """Turn the next of a page into items: reserved, dispatched and passed by, all in one transaction."""

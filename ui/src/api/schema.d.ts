@@ -13463,6 +13463,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Platform missing (`/problems/platform-missing`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Body too large (`/problems/body-too-large`) */
             413: {
                 headers: {
@@ -13629,7 +13638,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Budget exceeded (`/problems/budget-exceeded`) */
+            /** @description Budget exceeded (`/problems/budget-exceeded`); Platform missing (`/problems/platform-missing`) */
             409: {
                 headers: {
                     [name: string]: unknown;
