@@ -27,7 +27,8 @@ from leasehold.runs.enumeration import Page, line_of, moved_on, total_items, uni
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import Pause, Status
 from leasehold.runs.models import Place, Run
-from leasehold.runs.service import pause, resume, serve_next
+from leasehold.runs.outages import pause_for_outage, resume_if_back
+from leasehold.runs.service import pause, serve_next
 
 # A driver that says nothing for so long is taken for dead.
 LEASE_S = 10.0
@@ -37,9 +38,6 @@ BEAT_S = LEASE_S / 4
 CHECKPOINT_ITEMS = 100
 _REST_S = 0.1
 _IDLE_S = 1.0
-# Those of a provider that is back go on one after the other.
-STAGGER_S = 2.0
-_PROBE_S = 5.0
 
 
 class NotTheDriver(Exception):
@@ -144,9 +142,7 @@ class Driver:
             if opened is None:
                 return True
             held = await self._held(conn)
-            if held.status is Status.RUNNING:
-                detail = f"{self._collector.provider} is down: {opened.reason}. One item tries it from time to time."
-                await pause(conn, self._organisation, held, Pause.PROVIDER_DOWN, detail)
+            await pause_for_outage(conn, self._organisation, held, self._collector.provider, opened.reason)
         return False
 
     async def _finish_if_done(self, now: Run) -> bool:
@@ -358,23 +354,7 @@ class Driver:
     async def _resume_if_back(self) -> bool:
         async with self._db.transaction(self._organisation) as conn:
             await store.guard_slots(conn, self._organisation)
-            held = await self._held(conn)
-            if held.pause_reason is not Pause.PROVIDER_DOWN:
-                return False
-            if (await breakers(conn, self._organisation)).get(held.platform) is not None:
-                return False
-            given = {"organisation": self._organisation, "run": self._run}
-            row = await (await conn.execute(store.SQL["is_time_to_resume"], given)).fetchone()
-            is_time, is_unplanned = row if row else (False, False)
-            if is_time:
-                await resume(conn, self._organisation, held, {"reason": "provider_back", "by": None})
-                return True
-            if is_unplanned:
-                others = {"organisation": self._organisation, "platform": held.platform}
-                before = await (await conn.execute(store.SQL["resuming"], others)).fetchone()
-                wait_s = STAGGER_S * (1 + (before[0] if before else 0)) if held.in_flight else _PROBE_S
-                await store.change(conn, store.SQL["resume_later"], self._organisation, self._run, wait_s=wait_s)
-        return False
+            return await resume_if_back(conn, self._organisation, await self._held(conn))
 
     async def _wait_for_a_slot(self) -> bool:
         async with self._db.transaction(self._organisation) as conn:
