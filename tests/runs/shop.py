@@ -32,6 +32,8 @@ class Shop:
         self.open.set()
         self.shelves = asyncio.Event()  # closed, no page comes
         self.shelves.set()
+        self.breaks = 0  # so many pages end in something that nobody expects
+        self.names: dict[int, str] = {}  # what some are listed as
         self.left = 0  # so many did not wait for their page
 
     def categories(self, day: date) -> list[Category]:
@@ -54,11 +56,14 @@ class Shop:
             raise
         if self.is_down:
             raise ProviderDown("It is down.")
+        if self.breaks:
+            self.breaks -= 1
+            raise LookupError("a bug")
         first = int(cursor or 0)
         last = min(first + PAGE, self.sizes[category])
         wishes = [
             Wish(
-                f"{category}-{n}",
+                self.names.get(n, f"{category}-{n}"),
                 "product",
                 category,
                 {"asin": "?" if n in self.odd else asin(n), "category": category},

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from leasehold.runs import driver as driving
+from leasehold.runs import grip
 from tests.runs.conftest import PATIENCE_S, World
 from tests.runs.shop import LISTING, PRICE
 
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driving, "BEAT_S", 0.05)
+    monkeypatch.setattr(grip, "BEAT_S", 0.05)
 
 
 async def begun(it: World) -> str:

@@ -114,7 +114,7 @@ async def test_one_platform_that_is_gone_does_not_stop_the_workers_of_another(
     database: TestDatabase, shop: Shop, folder: Path
 ) -> None:
     other = Shop(toys=3)
-    other.slug, other.platform = "ebay", "ebay"  # type: ignore[misc]
+    other.slug, other.platform = "ebay", "ebay"
     (folder / "ebay.yaml").unlink()
 
     async with house(database, collectors=lambda _: {"amazon": shop, "ebay": other}, platforms_dir=folder) as home:

@@ -12,36 +12,27 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from psycopg import OperationalError
-from psycopg_pool import PoolTimeout
-
 from leasehold.collectors import Collector, CollectorError, ItemRefused, Listing, ProviderDown, RateLimited, Wish
 from leasehold.db import Conn, Database
 from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers
 from leasehold.leases import nobody
 from leasehold.problems import InvalidRequest
-from leasehold.runs import again, ledger, machine, store
+from leasehold.runs import again, grip, ledger, machine, store
 from leasehold.runs.beginning import begin
 from leasehold.runs.checkpoint import Reader, checkpoint, progress
 from leasehold.runs.enumeration import Page, line_of, moved_on, total_items, unit_micros
+from leasehold.runs.grip import Grip
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import Pause, Status
 from leasehold.runs.models import Place, Run
 from leasehold.runs.outages import pause_for_outage, resume_if_back
 from leasehold.runs.service import pause, serve_next
+from leasehold.runs.stumbling import AWAY, walk
 
-# A driver that says nothing for so long is taken for dead.
-LEASE_S = 10.0
-# Who waits for a page says so, and settles what is over meanwhile.
-BEAT_S = LEASE_S / 4
 # So many items begin together, and so many are settled by one checkpoint, at the most.
 CHECKPOINT_ITEMS = 100
 _REST_S = 0.1
 _IDLE_S = 1.0
-
-
-class NotTheDriver(Exception):
-    """Somebody else drives this run, or it is over."""
 
 
 class Driver:
@@ -64,18 +55,11 @@ class Driver:
         self._read = read
         self._organisation = organisation
         self._run = run
-        self._as_driver = {"driver": process, "fence": fence, "lease_s": LEASE_S}
+        self.grip = Grip(db, organisation, run, process, fence)
         self._page: Page | None = None
 
     async def drive(self) -> None:
-        try:
-            while await self.step():
-                pass
-        except NotTheDriver:
-            pass
-        finally:
-            with suppress(Exception):
-                await asyncio.shield(self.let_go())
+        await walk(self.grip, self.step)
 
     async def step(self) -> bool:
         """Go on a little; False when there is nothing more to do for anybody."""
@@ -96,16 +80,7 @@ class Driver:
 
     async def _held(self, conn: Conn) -> Run:
         """The run, if it is still ours to drive. Nobody else changes it until this is committed."""
-        given = {"organisation": self._organisation, "run": self._run, **self._as_driver}
-        if await (await conn.execute(store.SQL["hold_as_driver"], given)).fetchone() is None:
-            raise NotTheDriver
-        return await store.get(conn, self._organisation, self._run)
-
-    async def let_go(self) -> None:
-        """Another may drive it from now on."""
-        async with self._db.transaction(self._organisation) as conn:
-            given = {name: self._as_driver[name] for name in ("driver", "fence")}
-            await store.change(conn, store.SQL["let_go"], self._organisation, self._run, **given)
+        return await self.grip.held(conn)
 
     async def _settle_what_is_over(self) -> Run:
         """A checkpoint: outcomes, what they cost and what they brought, in one transaction."""
@@ -181,9 +156,10 @@ class Driver:
             if listing is None:
                 return None
             spent = listing.cost_micros
+            self._page = Page(place, listing)
         except RateLimited as error:
             spent = error.cost_micros
-            await asyncio.sleep(min(error.retry_after_seconds, LEASE_S / 2))
+            await asyncio.sleep(min(error.retry_after_seconds, grip.LEASE_S / 2))
             return None
         except CollectorError as error:
             spent = error.cost_micros
@@ -192,15 +168,14 @@ class Driver:
         finally:
             if price:
                 await self._settle_listing(price, spent)
-        self._page = Page(place, listing)
         return self._page
 
     async def _while_held(self, asking: Coroutine[Any, Any, Listing]) -> Listing | None:
         """A page, which may take longer than a driver may be silent; None when nobody wants it any more."""
         task = asyncio.ensure_future(asking)
         try:
-            while not (await asyncio.wait({task}, timeout=BEAT_S))[0]:
-                with suppress(OperationalError, PoolTimeout):
+            while not (await asyncio.wait({task}, timeout=grip.BEAT_S))[0]:
+                with suppress(*AWAY):
                     if (await self._settle_what_is_over()).status.is_over:
                         return None
             return await task
