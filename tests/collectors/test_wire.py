@@ -1,5 +1,6 @@
 """What strange answers of a provider mean, and that nothing secret gets into what is said of them."""
 
+import json
 import threading
 import time
 import traceback
@@ -155,6 +156,16 @@ async def test_a_page_with_nothing_on_it_is_the_end_however_many_there_should_be
     oddity.body = body
 
     assert await amazon.list("toys", "2:20") == Listing([], None, None, 500)
+
+
+async def test_what_is_no_asin_is_not_listed(amazon: Amazon, oddity: Oddity) -> None:
+    asins = ["B000000001", "b000000002", "B1", "B000000003\n", None, 7, "B000000004", "B000000001"]
+    content = {"results": {"organic": [{"asin": asin} for asin in asins]}}
+    oddity.body = json.dumps({"results": [{"content": content, "status_code": 200}]}).encode()
+
+    found = await amazon.list("toys", None)
+
+    assert [wish.external_id for wish in found.wishes] == ["B000000001", "B000000004"]
 
 
 async def test_a_page_of_a_search_that_cannot_be_read_is_no_end(amazon: Amazon, oddity: Oddity) -> None:

@@ -25,10 +25,16 @@ class Shop:
         self.asked: Counter[str] = Counter()
         self.listed: Counter[tuple[str, str | None]] = Counter()
         self.bad: set[int] = set()
+        self.odd: set[int] = set()  # listed under a number that the platform does not take
         self.is_down = False
         self.refusal_cost = 0
         self.open = asyncio.Event()
         self.open.set()
+        self.shelves = asyncio.Event()  # closed, no page comes
+        self.shelves.set()
+        self.breaks = 0  # so many pages end in something that nobody expects
+        self.names: dict[int, str] = {}  # what some are listed as
+        self.left = 0  # so many did not wait for their page
 
     def categories(self, day: date) -> list[Category]:
         return [Category(name, name.title(), many, PRICE + self._share(many)) for name, many in self.wanted.items()]
@@ -43,12 +49,25 @@ class Shop:
 
     async def list(self, category: str, cursor: str | None) -> Listing:
         self.listed[category, cursor] += 1
+        try:
+            await self.shelves.wait()
+        except asyncio.CancelledError:
+            self.left += 1
+            raise
         if self.is_down:
             raise ProviderDown("It is down.")
+        if self.breaks:
+            self.breaks -= 1
+            raise LookupError("a bug")
         first = int(cursor or 0)
         last = min(first + PAGE, self.sizes[category])
         wishes = [
-            Wish(f"{category}-{n}", "product", category, {"asin": asin(n), "category": category})
+            Wish(
+                self.names.get(n, f"{category}-{n}"),
+                "product",
+                category,
+                {"asin": "?" if n in self.odd else asin(n), "category": category},
+            )
             for n in range(first, last)
         ]
         following = str(last) if last < self.sizes[category] else None

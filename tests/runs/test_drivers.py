@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from leasehold.runs import driver as driving
-from leasehold.runs.driver import NotTheDriver
+from leasehold.runs.driver import Driver
+from leasehold.runs.grip import NotTheDriver
 from tests.parts.postgres import TestDatabase
 from tests.runs.conftest import UNBALANCED, world
 from tests.runs.shop import Shop
@@ -50,7 +50,7 @@ async def test_a_driver_that_fell_silent_is_replaced_and_changes_nothing(databas
         assert [event["reason"] for event in told] == ["server_restart"]
 
 
-def _driver_of(task: "asyncio.Task[None]") -> driving.Driver:
+def _driver_of(task: "asyncio.Task[None]") -> Driver:
     found = task.get_coro().cr_frame.f_locals["self"]  # type: ignore[union-attr]
-    assert isinstance(found, driving.Driver)
+    assert isinstance(found, Driver)
     return found

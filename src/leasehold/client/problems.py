@@ -184,6 +184,10 @@ class BudgetExceeded(ProblemError):
     """It may cost more than the cap allows."""
 
 
+class PlatformMissing(ProblemError):
+    """What this collector finds goes through a platform whose file is not there."""
+
+
 class EntityUnknown(ProblemError):
     """No entity of your organisation has this id."""
 

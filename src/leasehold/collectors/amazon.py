@@ -1,5 +1,6 @@
 """The collector `amazon`: products of a category, found by searching it page by page, one call for each product."""
 
+import re
 from datetime import date
 from typing import Any
 
@@ -9,6 +10,7 @@ from leasehold.collectors.oxylabs import PRODUCT, PROVIDER, SEARCH, Answer, Oxyl
 from leasehold.collectors.prices import Prices
 
 ITEM_TYPE = "product"
+_ASIN = re.compile(r"[A-Z0-9]{10}")
 # What is kept of a product, if it is there.
 _KEPT = (
     "title",
@@ -92,10 +94,13 @@ class Amazon:
 
 
 def _organic(found: Answer, cost: int) -> list[str]:
-    """What was found by searching; what is paid for to be seen stands there as well, or nowhere."""
+    """What was found by searching; what is paid for to be seen stands there as well, or nowhere.
+
+    What is no ASIN is no product that could be asked for.
+    """
     try:
-        entries = found.content["results"]["organic"]
-        return list(dict.fromkeys(str(entry["asin"]) for entry in entries if entry.get("asin")))
+        asins = [str(entry.get("asin") or "") for entry in found.content["results"]["organic"]]
+        return [asin for asin in dict.fromkeys(asins) if _ASIN.fullmatch(asin)]
     except (LookupError, TypeError, AttributeError):
         raise _unreadable("The page of a search", cost) from None
 

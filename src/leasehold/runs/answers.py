@@ -98,7 +98,7 @@ class ItemOut(Answer):
     error_code: str | None
     error_message: str | None
     cost_micros: int
-    job_id: str
+    job_id: str | None = Field(description="Null where its platform did not take it: it failed before it began.")
     updated_at: datetime
 
 

@@ -44,7 +44,7 @@ async def checkpoint(
             "error_code": code,
             "error_message": message,
             "cost_micros": cost.settled_micros,
-            "job_id": one.job,
+            "job_id": one.job or None,
         }
         for (one, status, code, message), cost in zip(ends, costs, strict=True)
     ]

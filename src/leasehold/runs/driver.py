@@ -6,39 +6,33 @@ lost nothing and repeats nothing: jobs go on by themselves, and the next driver 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import date
+from typing import Any
 from uuid import UUID
 
-from leasehold.collectors import Collector, CollectorError, ItemRefused, ProviderDown, RateLimited, Wish
+from leasehold.collectors import Collector, CollectorError, ItemRefused, Listing, ProviderDown, RateLimited, Wish
 from leasehold.db import Conn, Database
-from leasehold.ids import show, uuid7
-from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers, take_in
+from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers
 from leasehold.leases import nobody
 from leasehold.problems import InvalidRequest
-from leasehold.runs import again, ledger, machine, store
+from leasehold.runs import again, grip, ledger, machine, store
+from leasehold.runs.beginning import begin
 from leasehold.runs.checkpoint import Reader, checkpoint, progress
 from leasehold.runs.enumeration import Page, line_of, moved_on, total_items, unit_micros
+from leasehold.runs.grip import Grip
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import Pause, Status
-from leasehold.runs.models import ITEM, NewItem, Place, Run
-from leasehold.runs.requests import request_for
-from leasehold.runs.service import pause, resume, serve_next
+from leasehold.runs.models import Place, Run
+from leasehold.runs.outages import pause_for_outage, resume_if_back
+from leasehold.runs.service import pause, serve_next
+from leasehold.runs.stumbling import AWAY, walk
 
-# A driver that says nothing for so long is taken for dead.
-LEASE_S = 10.0
 # So many items begin together, and so many are settled by one checkpoint, at the most.
 CHECKPOINT_ITEMS = 100
 _REST_S = 0.1
 _IDLE_S = 1.0
-# Those of a provider that is back go on one after the other.
-STAGGER_S = 2.0
-_PROBE_S = 5.0
-
-
-class NotTheDriver(Exception):
-    """Somebody else drives this run, or it is over."""
 
 
 class Driver:
@@ -61,18 +55,11 @@ class Driver:
         self._read = read
         self._organisation = organisation
         self._run = run
-        self._as_driver = {"driver": process, "fence": fence, "lease_s": LEASE_S}
+        self.grip = Grip(db, organisation, run, process, fence)
         self._page: Page | None = None
 
     async def drive(self) -> None:
-        try:
-            while await self.step():
-                pass
-        except NotTheDriver:
-            pass
-        finally:
-            with suppress(Exception):
-                await asyncio.shield(self.let_go())
+        await walk(self.grip, self.step)
 
     async def step(self) -> bool:
         """Go on a little; False when there is nothing more to do for anybody."""
@@ -93,16 +80,7 @@ class Driver:
 
     async def _held(self, conn: Conn) -> Run:
         """The run, if it is still ours to drive. Nobody else changes it until this is committed."""
-        given = {"organisation": self._organisation, "run": self._run, **self._as_driver}
-        if await (await conn.execute(store.SQL["hold_as_driver"], given)).fetchone() is None:
-            raise NotTheDriver
-        return await store.get(conn, self._organisation, self._run)
-
-    async def let_go(self) -> None:
-        """Another may drive it from now on."""
-        async with self._db.transaction(self._organisation) as conn:
-            given = {name: self._as_driver[name] for name in ("driver", "fence")}
-            await store.change(conn, store.SQL["let_go"], self._organisation, self._run, **given)
+        return await self.grip.held(conn)
 
     async def _settle_what_is_over(self) -> Run:
         """A checkpoint: outcomes, what they cost and what they brought, in one transaction."""
@@ -117,6 +95,9 @@ class Driver:
 
     async def _go_on(self, now: Run) -> bool:
         """Begin more items, as many as the window, the budget and the provider bear; whether there may be more."""
+        if self._jobs.catalogue.get(now.platform) is None:
+            await self._pause_without_platform(now.platform)
+            return True
         if not await self._is_provider_up(now):
             return True
         if now.to_begin_again:
@@ -136,9 +117,7 @@ class Driver:
             if opened is None:
                 return True
             held = await self._held(conn)
-            if held.status is Status.RUNNING:
-                detail = f"{self._collector.provider} is down: {opened.reason}. One item tries it from time to time."
-                await pause(conn, self._organisation, held, Pause.PROVIDER_DOWN, detail)
+            await pause_for_outage(conn, self._organisation, held, self._collector.provider, opened.reason)
         return False
 
     async def _finish_if_done(self, now: Run) -> bool:
@@ -173,11 +152,14 @@ class Driver:
             return None
         spent = price  # unless it is heard otherwise: who asked and was cut off may have been charged
         try:
-            listing = await self._collector.list(category, place.cursor)
+            listing = await self._while_held(self._collector.list(category, place.cursor))
+            if listing is None:
+                return None
             spent = listing.cost_micros
+            self._page = Page(place, listing)
         except RateLimited as error:
             spent = error.cost_micros
-            await asyncio.sleep(min(error.retry_after_seconds, LEASE_S / 2))
+            await asyncio.sleep(min(error.retry_after_seconds, grip.LEASE_S / 2))
             return None
         except CollectorError as error:
             spent = error.cost_micros
@@ -186,8 +168,19 @@ class Driver:
         finally:
             if price:
                 await self._settle_listing(price, spent)
-        self._page = Page(place, listing)
         return self._page
+
+    async def _while_held(self, asking: Coroutine[Any, Any, Listing]) -> Listing | None:
+        """A page, which may take longer than a driver may be silent; None when nobody wants it any more."""
+        task = asyncio.ensure_future(asking)
+        try:
+            while not (await asyncio.wait({task}, timeout=grip.BEAT_S))[0]:
+                with suppress(*AWAY):
+                    if (await self._settle_what_is_over()).status.is_over:
+                        return None
+            return await task
+        finally:
+            task.cancel()
 
     async def _listing_price(self) -> int:
         async with self._db.transaction(self._organisation) as conn:
@@ -218,6 +211,13 @@ class Driver:
                 detail = f"{self._collector.provider}{' is down' if is_down else ''}: {error}"
                 await pause(conn, self._organisation, held, reason, detail)
 
+    async def _pause_without_platform(self, slug: str) -> None:
+        async with self._db.transaction(self._organisation) as conn:
+            held = await self._held(conn)
+            if held.status is Status.RUNNING:
+                detail = f"The platform {slug} is not there: put {slug}.yaml into the folder of platforms, then resume."
+                await pause(conn, self._organisation, held, Pause.FAILURES, detail, code="platform_missing")
+
     async def _begin(self, page: Page) -> bool:
         """Turn the next of a page into items: reserved, dispatched and passed by, all in one transaction."""
         async with self._db.transaction(self._organisation) as conn:
@@ -237,7 +237,8 @@ class Driver:
             if wanted > 0 and many == 0:
                 await self._pause_for_budget(conn, held)
                 return True
-            taken = await self._begin_items(conn, held, wishes[:many], unit) if many > 0 else []
+            chosen, catalogue = wishes[: max(many, 0)], self._jobs.catalogue
+            taken = await begin(conn, self._organisation, held, chosen, unit, catalogue) if chosen else []
             after = moved_on(page, category, many, len(taken), is_last=most - begun <= len(taken))
             total = total_items(held, after)
             await store.note_place(conn, self._organisation, self._run, after, total)
@@ -292,21 +293,6 @@ class Driver:
         platform, first = self._jobs.catalogue.get(run.platform), wishes[0] if wishes else None
         return unit_micros(run, platform, first.item_type, first.category, today) if first else 0
 
-    async def _begin_items(self, conn: Conn, held: Run, wishes: Sequence[Wish], unit: int) -> list[NewItem]:
-        new = [_item(wish, unit) for wish in wishes]
-        fresh = await store.begin_items(conn, self._organisation, self._run, new)
-        taken = [one for one in new if one.id in fresh]  # a provider may list a thing twice; it is collected once
-        if not taken:
-            return []
-        await ledger.reserve(conn, self._organisation, self._run, [Cost(one.id, unit) for one in taken], "item")
-        requests = [
-            request_for(held, one.job, one.item_type, wish.payload)
-            for one, wish in zip(new, wishes, strict=True)
-            if one.id in fresh
-        ]
-        await take_in(conn, nobody(self._organisation), requests, self._jobs.catalogue)
-        return taken
-
     async def _warn_if_due(self, conn: Conn) -> None:
         now = await store.get(conn, self._organisation, self._run)
         used, cap = now.spent_micros + now.reserved_micros, now.budget_cap_micros
@@ -343,23 +329,7 @@ class Driver:
     async def _resume_if_back(self) -> bool:
         async with self._db.transaction(self._organisation) as conn:
             await store.guard_slots(conn, self._organisation)
-            held = await self._held(conn)
-            if held.pause_reason is not Pause.PROVIDER_DOWN:
-                return False
-            if (await breakers(conn, self._organisation)).get(held.platform) is not None:
-                return False
-            given = {"organisation": self._organisation, "run": self._run}
-            row = await (await conn.execute(store.SQL["is_time_to_resume"], given)).fetchone()
-            is_time, is_unplanned = row if row else (False, False)
-            if is_time:
-                await resume(conn, self._organisation, held, {"reason": "provider_back", "by": None})
-                return True
-            if is_unplanned:
-                others = {"organisation": self._organisation, "platform": held.platform}
-                before = await (await conn.execute(store.SQL["resuming"], others)).fetchone()
-                wait_s = STAGGER_S * (1 + (before[0] if before else 0)) if held.in_flight else _PROBE_S
-                await store.change(conn, store.SQL["resume_later"], self._organisation, self._run, wait_s=wait_s)
-        return False
+            return await resume_if_back(conn, self._organisation, await self._held(conn))
 
     async def _wait_for_a_slot(self) -> bool:
         async with self._db.transaction(self._organisation) as conn:
@@ -381,8 +351,3 @@ class Driver:
             await self._held(conn)
             await store.change(conn, store.SQL["wound_down"], self._organisation, self._run)
         return False
-
-
-def _item(wish: Wish, unit: int) -> NewItem:
-    id_ = uuid7()
-    return NewItem(id_, wish.category, wish.item_type, wish.external_id, show(ITEM, id_), unit)

@@ -9,7 +9,8 @@ from leasehold.ids import show, uuid7
 from leasehold.jobs import Jobs
 from leasehold.runs import store
 from leasehold.runs.checkpoint import Reader
-from leasehold.runs.driver import LEASE_S, Driver
+from leasehold.runs.driver import Driver
+from leasehold.runs.grip import LEASE_S
 from leasehold.runs.ledger import settle_listings
 from leasehold.runs.machine import Status
 from leasehold.runs.models import RUN
@@ -39,7 +40,7 @@ class Drivers:
             given = {"driver": self._process, "limit": _MOST_RUNS}
             found = await (await conn.execute(store.SQL["live"], given)).fetchall()
         for run in [run for run, task in self._driven.items() if task.done()]:
-            self._reap(run)
+            del self._driven[run]
         for organisation, run in found:
             if run not in self._driven and not self._is_closed:
                 await self._claim(organisation, run)
@@ -51,11 +52,6 @@ class Drivers:
             task.cancel()
         await asyncio.gather(*self._driven.values(), return_exceptions=True)
         self._driven.clear()
-
-    def _reap(self, run: UUID) -> None:
-        task = self._driven.pop(run)
-        if not task.cancelled() and (error := task.exception()):
-            log.error("run.driver_died", run=show(RUN, run), exc_info=error)
 
     async def _claim(self, organisation: UUID, run: UUID) -> None:
         async with self._db.transaction(organisation) as conn:
@@ -75,6 +71,6 @@ class Drivers:
             return
         driver = Driver(self._db, self._jobs, collector, self._read, organisation, run, self._process, fence)
         if self._is_closed:  # while we claimed it
-            await driver.let_go()
+            await driver.grip.let_go()
         else:
             self._driven[run] = asyncio.create_task(driver.drive(), name=f"run-{run.hex}")

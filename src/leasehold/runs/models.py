@@ -159,7 +159,7 @@ class Item:
     error_code: str | None
     error_message: str | None
     cost_micros: int
-    job_id: str
+    job_id: str | None  # none where its platform did not take it
     updated_at: datetime
 
 
@@ -171,7 +171,7 @@ class NewItem:
     category: str
     item_type: str
     external_id: str
-    job: str
+    job: str  # empty where its platform does not take it
     reserved_micros: int
 
 

@@ -18,5 +18,14 @@ class BudgetExceeded(Problem):
     status, title = 409, "Budget exceeded"
 
 
+class PlatformMissing(Problem):
+    """What this collector finds goes through a platform whose file is not there: `platform` says which.
+
+    Put the file into the folder of platforms; the shipped one is a beginning. `GET /v2/platforms` lists those in force.
+    """
+
+    status, title = 409, "Platform missing"
+
+
 def unknown_run() -> RunUnknown:
     return RunUnknown("No run of your organisation has this id.")

@@ -195,12 +195,13 @@ SELECT g.id, %(organisation)s::uuid, %(run)s::uuid, g.category, g.item_type, g.e
 RETURNING id;
 
 -- name: note_again
--- What failed, or failed so, waits for whoever drives the run.
+-- What failed, or failed so, waits for whoever drives the run. What its platform did not take has no job to do again.
 WITH again AS (
     UPDATE run_item
        SET status = 'pending', updated_at = clock_timestamp()
      WHERE organisation = %(organisation)s::uuid AND run = %(run)s::uuid AND status = 'failed'
        AND (%(code)s::text IS NULL OR error_code = %(code)s::text) AND category <> ALL(%(dropped)s::text[])
+       AND job <> ''
     RETURNING id
 ), counted AS (
     SELECT count(*)::int AS many FROM again
@@ -381,7 +382,7 @@ SELECT id
  LIMIT %(limit)s::int;
 
 -- name: items
-SELECT id, run AS run_id, category, item_type, external_id, status, data, error_code, error_message, cost_micros, job AS job_id,
+SELECT id, run AS run_id, category, item_type, external_id, status, data, error_code, error_message, cost_micros, nullif(job, '') AS job_id,
        updated_at
   FROM run_item
  WHERE organisation = %(organisation)s::uuid AND run = %(run)s::uuid
@@ -392,7 +393,7 @@ SELECT id, run AS run_id, category, item_type, external_id, status, data, error_
  LIMIT %(limit)s::int;
 
 -- name: items_newest_first
-SELECT id, run AS run_id, category, item_type, external_id, status, data, error_code, error_message, cost_micros, job AS job_id,
+SELECT id, run AS run_id, category, item_type, external_id, status, data, error_code, error_message, cost_micros, nullif(job, '') AS job_id,
        updated_at
   FROM run_item
  WHERE organisation = %(organisation)s::uuid AND run = %(run)s::uuid

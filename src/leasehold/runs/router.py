@@ -38,7 +38,7 @@ from leasehold.runs.answers import (
 )
 from leasehold.runs.machine import Act, ItemStatus, Status
 from leasehold.runs.models import ITEM, RUN, Entry, RunFilter
-from leasehold.runs.problems import BudgetExceeded, RunUnknown, unknown_run
+from leasehold.runs.problems import BudgetExceeded, PlatformMissing, RunUnknown, unknown_run
 from leasehold.runs.service import Runs
 from leasehold.runs.steering import Change
 from leasehold.runs.watching import TICK_S, Watchers
@@ -112,13 +112,13 @@ async def list_collectors(caller: CallerDep, runs: RunsDep) -> CollectorsOut:
     )
 
 
-@routes.post("/v2/runs/estimate", **allows(Permission.RUNS_VIEW))
+@routes.post("/v2/runs/estimate", **allows(Permission.RUNS_VIEW, PlatformMissing))
 async def estimate_run(plan: PlanIn, caller: CallerDep, runs: RunsDep) -> EstimateOut:
     """What a run may cost, category by category. Nothing is spent by asking."""
     return EstimateOut.model_validate(await runs.estimate(caller, plan.collector, _each_once(plan.categories)))
 
 
-@routes.post("/v2/runs", status_code=201, **allows(Permission.RUNS_MANAGE, BudgetExceeded))
+@routes.post("/v2/runs", status_code=201, **allows(Permission.RUNS_MANAGE, BudgetExceeded, PlatformMissing))
 async def create_run(new: RunIn, caller: CallerDep, runs: RunsDep, key: IdempotencyKey = None) -> RunOut:
     """Plan a run. It begins when it is started; one that may cost more than the cap is refused."""
     kept = once(caller, "POST /v2/runs", key, new)

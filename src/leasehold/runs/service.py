@@ -12,12 +12,13 @@ from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
 from leasehold.ids import show, uuid7
 from leasehold.jobs import WrongState
+from leasehold.platforms import Catalogue
 from leasehold.problems import fault, invalid
 from leasehold.runs import again, machine, store
 from leasehold.runs.history import History
 from leasehold.runs.machine import Act, ItemStatus, Pause, Status
 from leasehold.runs.models import RUN, Allowance, Entry, Estimate, Event, Item, Line, Run, RunFilter, SpentDay, Summary
-from leasehold.runs.problems import BudgetExceeded
+from leasehold.runs.problems import BudgetExceeded, PlatformMissing
 from leasehold.runs.steering import Change, change
 
 # Those of an organisation, by their slugs.
@@ -27,9 +28,10 @@ Collectors = Callable[[UUID], Mapping[str, Collector]]
 class Runs:
     """All that is done with runs by those who plan and watch them."""
 
-    def __init__(self, db: Database, collectors: Collectors) -> None:
+    def __init__(self, db: Database, collectors: Collectors, catalogue: Catalogue) -> None:
         self._db = db
         self._collectors = collectors
+        self._catalogue = catalogue
 
     async def categories(self, caller: Caller) -> dict[str, list[Category]]:
         """What each collector can collect, at the prices of today."""
@@ -113,7 +115,9 @@ class Runs:
                 raise WrongState(f"A run that is {now.status} tries nothing again.", status_now=str(now.status))
             many = await again.note(conn, organisation, now, error_code)
             if many == 0:
-                raise WrongState("No item of this run has failed so.", status_now=str(now.status))
+                raise WrongState(
+                    "No item of this run that can be tried again has failed so.", status_now=str(now.status)
+                )
             told = {"by": caller.name, "error_code": error_code, "items": many}
             await store.tell(conn, organisation, run, [("retried", told)])
             if now.status.is_over:
@@ -204,6 +208,12 @@ class Runs:
         if found is None:
             known = ", ".join(there)
             raise invalid(fault("body", "/collector", f"There is no such collector, only {known}."))
+        if self._catalogue.get(found.platform) is None:
+            raise PlatformMissing(
+                f"What {collector} finds goes through the platform {found.platform}, whose file is not there: "
+                f"put {found.platform}.yaml into the folder of platforms.",
+                platform=found.platform,
+            )
         offered = {one.id: one for one in found.categories(await store.today(conn))}
         if wrong := [number for number, name in enumerate(categories) if name not in offered]:
             raise invalid(
@@ -272,11 +282,19 @@ async def resume(conn: Conn, organisation: UUID, run: Run, why: Mapping[str, Any
 
 
 async def pause(
-    conn: Conn, organisation: UUID, run: Run, reason: Pause, detail: str | None, *, by: str | None = None
+    conn: Conn,
+    organisation: UUID,
+    run: Run,
+    reason: Pause,
+    detail: str | None,
+    *,
+    by: str | None = None,
+    code: str | None = None,
 ) -> None:
     """Begin nothing more, from this commit on. Hold the run."""
     if reason in (Pause.OPERATOR, Pause.FAILURES):
         await store.change(conn, store.SQL["put_off"], organisation, run.id)
     await store.change(conn, store.SQL["pause"], organisation, run.id, reason=str(reason), detail=detail)
     told = {"pause_reason": str(reason), "detail": detail, "by": by, "in_flight": run.in_flight}
+    told |= {"error_code": code} if code else {}
     await store.tell(conn, organisation, run.id, [("paused", told)])

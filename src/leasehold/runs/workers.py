@@ -107,12 +107,21 @@ class Worker:
     async def _take_some(self) -> None:
         if len(self._busy) >= AT_ONCE:
             await asyncio.wait(self._busy, return_when=asyncio.FIRST_COMPLETED)
+        platforms = self._there()
+        if not platforms:
+            await asyncio.sleep(_WAIT_S)
+            return
         wanted = Wanted(self._owner, limit=AT_ONCE - len(self._busy), ttl_seconds=_TTL_S, wait_seconds=_WAIT_S)
-        offer = await self._jobs.acquire(self._caller, wanted, sorted(self._collectors), None)
+        offer = await self._jobs.acquire(self._caller, wanted, platforms, None)
         for grant in offer.grants:
             task = asyncio.create_task(self._collect(grant.resource))
             self._busy.add(task)
             task.add_done_callback(self._busy.discard)
+
+    def _there(self) -> list[str]:
+        """The platforms we work for: one whose file is gone, or that has other workers, is no trouble of the rest."""
+        found = {slug: self._jobs.catalogue.get(slug) for slug in self._collectors}
+        return sorted(slug for slug, platform in found.items() if platform and platform.transport == "http")
 
     async def _collect(self, order: Order) -> None:
         collector: Collector = self._collectors[order.platform]

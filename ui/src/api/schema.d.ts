@@ -4088,8 +4088,11 @@ export interface components {
             error_message: string | null;
             /** Cost Micros */
             cost_micros: number;
-            /** Job Id */
-            job_id: string;
+            /**
+             * Job Id
+             * @description Null where its platform did not take it: it failed before it began.
+             */
+            job_id: string | null;
             /**
              * Updated At
              * Format: date-time
@@ -14048,6 +14051,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Platform missing (`/problems/platform-missing`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Body too large (`/problems/body-too-large`) */
             413: {
                 headers: {
@@ -14214,7 +14226,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Budget exceeded (`/problems/budget-exceeded`) */
+            /** @description Budget exceeded (`/problems/budget-exceeded`); Platform missing (`/problems/platform-missing`) */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -60,6 +60,7 @@ export const EVENTS: Record<string, Omit<Sign, 'means'>> = {
   paused: { label: 'Paused', tone: 'warn', icon: CirclePause },
   resumed: { label: 'Resumed', tone: 'accent', icon: CirclePlay },
   recovered: { label: 'Taken over from a server that fell silent', tone: 'warn', icon: RotateCw },
+  stumbled: { label: 'Something unexpected happened', tone: 'warn', icon: TriangleAlert },
   cap_changed: { label: 'Another cap', tone: 'accent', icon: Wallet },
   retried: { label: 'What failed is tried again', tone: 'accent', icon: RotateCw },
   pace_changed: { label: 'Another pace', tone: 'accent', icon: Gauge },
