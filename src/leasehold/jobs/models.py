@@ -9,6 +9,7 @@ from uuid import UUID
 
 import orjson
 
+from leasehold.ids import parse
 from leasehold.jobs.machine import Status, Task
 from leasehold.jobs.messages import CrawlRequest
 from leasehold.writers import Space
@@ -17,6 +18,8 @@ from leasehold.writers import Space
 PREFIX = "job"
 DEAD_LETTER = "dead"
 REPLAY = "replay"
+# How the ids of runs begin.
+_RUN = "run"
 # What is put off for good is put off until that year.
 _NEVER = 9999
 
@@ -75,6 +78,16 @@ class Job:
     ended_at: datetime | None
     parts: Sequence[Part] = ()
     history: Sequence[Event] = ()
+
+    @property
+    def is_of_run(self) -> bool:
+        """Whether a run keeps books of what it costs. Producers may name runs of their own, which are none of ours."""
+        return is_run(self.run_id)
+
+
+def is_run(run_id: str | None) -> bool:
+    """Whether this is the id of a run that may be here."""
+    return run_id is not None and parse(_RUN, run_id) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +285,7 @@ class Letter:
     payload: Mapping[str, Any]
     is_replayed: bool
     is_result: bool  # a message was refused; what it was about is not over by that
+    run_id: str | None  # of its job
 
 
 @dataclass(frozen=True, slots=True)

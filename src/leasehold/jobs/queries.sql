@@ -661,7 +661,8 @@ SELECT count(d.id)::int, now.at
 -- The next that a replay is meant for, the oldest first, kept from other replays. A letter is about a result when it is
 -- the message itself that was refused.
 SELECT d.id, d.at, d.platform, d.job, d.task, d.reason, d.payload, d.replayed_at IS NOT NULL AS is_replayed,
-       d.task IS NOT NULL AND d.payload ?& ARRAY['job_id', 'attempt', 'fence', 'payload_chunk'] AS is_result
+       d.task IS NOT NULL AND d.payload ?& ARRAY['job_id', 'attempt', 'fence', 'payload_chunk'] AS is_result,
+       (SELECT j.run_id FROM job j WHERE j.organisation = %(organisation)s::uuid AND j.id = d.job) AS run_id
   FROM dead_letter d
  WHERE d.organisation = %(organisation)s::uuid AND d.at <= %(until)s::timestamptz
    AND (%(named)s::uuid[] IS NULL OR d.id = ANY(%(named)s::uuid[]))

@@ -31,7 +31,7 @@ from leasehold.jobs.answers import (
 from leasehold.jobs.machine import Status
 from leasehold.jobs.messages import CrawlRequest
 from leasehold.jobs.models import DeadLetterFilter, Job, JobFilter
-from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState, WrongTransport
+from leasehold.jobs.problems import JobOfRun, JobUnknown, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.service import Jobs
 from leasehold.jobs.steering import Steer
 from leasehold.leases import LeaseLost, Wanted
@@ -175,9 +175,12 @@ async def cancel_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobO
     return job_out(await jobs.cancel(caller, job_id))
 
 
-@routes.post("/v2/jobs/{job_id}/retry", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))
+@routes.post("/v2/jobs/{job_id}/retry", **allows(Permission.JOBS_MANAGE, JobUnknown, JobOfRun, WrongState))
 async def retry_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOut:
-    """Try again what failed, timed out or was cancelled, with one more attempt and a new deadline."""
+    """Try again what failed, timed out or was cancelled, with one more attempt and a new deadline.
+
+    Not an item of a run: that pays for it, and has a retry of its own.
+    """
     return job_out(await jobs.retry(caller, job_id))
 
 

@@ -21,7 +21,7 @@ from leasehold.jobs.models import Books, Burial, DeadLetter, DeadLetterFilter, J
 from leasehold.jobs.moving import Moving
 from leasehold.jobs.outlook import Saying
 from leasehold.jobs.posting import Posting
-from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState, WrongTransport
+from leasehold.jobs.problems import JobOfRun, JobUnknown, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.results import Results, Told
 from leasehold.jobs.standing import Depth, Standing
 from leasehold.jobs.steering import Steer, steer
@@ -123,10 +123,12 @@ class Jobs:
         return await self._end(caller, job, Status.CANCELLED, "cancelled")
 
     async def retry(self, caller: Caller, job: str) -> Job:
-        """Try again what has failed, timed out or was cancelled."""
+        """Try again what has failed, timed out or was cancelled. Raises JobOfRun: a run pays for its own."""
         organisation = caller.organisation
         async with self._db.transaction(organisation) as conn:
             before = await self._held(conn, organisation, job)
+            if before.is_of_run:
+                raise JobOfRun("A run pays for this job: have the run try again what failed.", run_id=before.run_id)
             again = [part.task for part in before.parts if part.task.status.is_over]
             again = [task for task in again if task.status is not Status.COMPLETED]
             if not again:

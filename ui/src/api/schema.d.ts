@@ -890,6 +890,8 @@ export interface paths {
         /**
          * Retry Job
          * @description Try again what failed, timed out or was cancelled, with one more attempt and a new deadline.
+         *
+         *     Not an item of a run: that pays for it, and has a retry of its own.
          */
         post: operations["retry_job"];
         delete?: never;
@@ -12108,7 +12110,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`) */
+            /** @description Job of a run (`/problems/job-of-run`); Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
