@@ -42,7 +42,7 @@ class Part:
 
     @property
     def is_put_off(self) -> bool:
-        """Whether it waits for whoever sent it: a run that is paused puts off what no worker has."""
+        """Whether it waits for whoever sent it: a run that is paused puts off what it has begun."""
         return self.task.status is Status.PENDING and self.not_before.year == _NEVER
 
 

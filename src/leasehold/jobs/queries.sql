@@ -244,8 +244,9 @@ UPDATE receipt r
 
 -- name: settle
 -- As their lives go on. Who has no lease any more says so, and when it has to be looked at again; a lease that ran out and
--- that nobody has booked stays, or nobody would find it. Told of each: how an attempt ended, if one did, and how long the
--- whole took, if it is over. What was over before is not told of again.
+-- that nobody has booked stays, or nobody would find it. What was put off for good while a worker had it stays so when it
+-- comes back. Told of each: how an attempt ended, if one did, and how long the whole took, if it is over. What was over before
+-- is not told of again.
 UPDATE task t
    SET status = g.status, sub_status = g.sub_status, attempt = g.attempt, losses = g.losses, cursor = g.cursor::jsonb,
        seen = g.seen::int4multirange, final_seq = g.final_seq, final_status = g.final_status,
@@ -255,7 +256,7 @@ UPDATE task t
        back_at = CASE WHEN g.is_held OR (l.id IS NOT NULL AND NOT g.is_over) THEN t.back_at
                       WHEN g.awaits
                       THEN clock_timestamp() + g.patience_s * interval '1 second' END,
-       not_before = CASE WHEN g.rest_s IS NULL THEN t.not_before
+       not_before = CASE WHEN g.rest_s IS NULL OR t.not_before = '9999-01-01T00:00:00Z' THEN t.not_before
                          ELSE clock_timestamp() + g.rest_s * interval '1 second' END,
        ended_at = CASE WHEN NOT g.is_over THEN NULL ELSE coalesce(t.ended_at, clock_timestamp()) END,
        updated_at = clock_timestamp()

@@ -313,19 +313,35 @@ UPDATE run
 RETURNING id;
 
 -- name: put_off
--- What waits in the broker for a worker begins no more, from this commit on.
+-- Nothing begins any more, from this commit on: what waits in the broker, and what workers have in hand should it come back.
+-- In one order, as everybody holds tasks.
+WITH live AS (
+    SELECT t.id
+      FROM run_item i
+      JOIN task t ON t.organisation = %(organisation)s::uuid AND t.job = i.job
+     WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing' AND t.ended_at IS NULL
+     ORDER BY t.id
+       FOR UPDATE OF t
+)
 UPDATE task AS t
    SET not_before = '9999-01-01T00:00:00Z'
-  FROM run_item i
- WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing'
-   AND t.organisation = %(organisation)s::uuid AND t.job = i.job AND t.status = 'pending';
+  FROM live
+ WHERE t.organisation = %(organisation)s::uuid AND t.id = live.id;
 
 -- name: take_up
+WITH put_off AS (
+    SELECT t.id
+      FROM run_item i
+      JOIN task t ON t.organisation = %(organisation)s::uuid AND t.job = i.job
+     WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing' AND t.ended_at IS NULL
+       AND t.not_before = '9999-01-01T00:00:00Z'
+     ORDER BY t.id
+       FOR UPDATE OF t
+)
 UPDATE task AS t
    SET not_before = clock_timestamp()
-  FROM run_item i
- WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing'
-   AND t.organisation = %(organisation)s::uuid AND t.job = i.job AND t.status = 'pending' AND t.not_before = '9999-01-01T00:00:00Z';
+  FROM put_off
+ WHERE t.organisation = %(organisation)s::uuid AND t.id = put_off.id;
 
 -- name: put_off_jobs
 -- What no worker has begun, of some categories or of all.
