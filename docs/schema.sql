@@ -1480,6 +1480,7 @@ CREATE TABLE public.task (
     snoozes integer DEFAULT 0 NOT NULL,
     cost_micros bigint DEFAULT 0 NOT NULL,
     canary boolean DEFAULT false NOT NULL,
+    paused_at timestamp with time zone,
     CONSTRAINT task_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text])))),
     CONSTRAINT task_final_status_check CHECK ((final_status = ANY (ARRAY['success'::text, 'skipped'::text]))),
     CONSTRAINT task_lease_while CHECK (((lease IS NULL) OR (status = ANY (ARRAY['dispatched'::text, 'processing'::text, 'cancelled'::text])))),

@@ -517,6 +517,7 @@ def _jobs(database: TestDatabase) -> dict[str, Any]:
         "goods": [1],
         "bads": [1],
         "is_canary": False,
+        "tries_on": False,
         "canary_s": 60,
         "window_s": 60,
         "probe_s": 1.0,

@@ -1,6 +1,7 @@
-"""While a run is paused nothing of it begins, whatever comes back."""
+"""While a run is paused nothing of it begins, whatever comes back; and the time it rests is no time of its items."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime
 
 import pytest
 
@@ -37,6 +38,14 @@ class Desk(World):
     def lose(self) -> None:
         for statement in EXPIRE:
             self.database.run(statement)
+
+    def days_go_by(self, days: int) -> None:
+        """Whatever has happened was so many days ago."""
+        ago = f"- interval '{days} days'"
+        for column in ("deadline_at", "not_before", "paused_at"):
+            self.database.run(f"UPDATE task SET {column} = {column} {ago} WHERE {column} < '9998-01-01'")
+        self.database.run(f"UPDATE job SET deadline_at = deadline_at {ago}")
+        self.database.run(f"UPDATE run SET paused_at = paused_at {ago}")
 
     async def reap(self) -> None:
         """Book what ran out, as the reaper does."""
@@ -116,3 +125,63 @@ async def test_what_comes_back_to_a_cancelled_run_is_taken_back(desk: Desk) -> N
     assert await desk.take() == []
     done = await desk.over(run, "cancelled")
     assert (done["skipped_items"], done["reserved_cost_micros"]) == (ITEMS, 0)
+
+
+async def test_the_time_a_run_is_paused_is_not_taken_from_its_items(desk: Desk) -> None:
+    run = await desk.begun()
+    (lease,) = await desk.take(1)
+    ((before,),) = desk.database.rows("SELECT min(deadline_at) FROM task")
+    await desk.act(run, "pause")
+
+    desk.days_go_by(3)
+    await snoozed(desk, lease)
+    await desk.reap()
+    assert desk.database.rows("SELECT DISTINCT status FROM task") == [("pending",)]
+    await desk.act(run, "resume")
+
+    ((after, of_jobs),) = desk.database.rows(
+        "SELECT min(t.deadline_at), min(j.deadline_at) FROM task t JOIN job j ON j.id = t.job"
+    )
+    assert after >= before, "what was left of its time is less"
+    assert of_jobs == after
+    assert desk.database.rows("SELECT FROM task WHERE paused_at IS NOT NULL") == []
+    again = await desk.take()
+    await desk.broker.bring(*(brought(one) for one in again))
+    assert (await desk.over(run))["processed_items"] == ITEMS
+
+
+async def test_nor_is_the_time_a_provider_is_down(desk: Desk) -> None:
+    run = await desk.begun()
+    desk.database.run(
+        "INSERT INTO platform_breaker (organisation, platform, reason, probe_at)"
+        " SELECT organisation, 'amazon', 'a test says so', clock_timestamp() FROM run"
+    )
+    paused = await desk.until(run, lambda now: now["status"] == "paused")
+
+    desk.days_go_by(3)
+    await desk.reap()
+    (probe,) = await desk.take()
+    ((now,),) = desk.database.rows("SELECT clock_timestamp()")
+    await desk.broker.bring(brought(probe))
+    await desk.until(run, lambda now: now["status"] == "running")
+
+    assert paused["pause_reason"] == "provider_down"
+    assert datetime.fromisoformat(probe["task"]["deadline_at"]) > now
+    again = await desk.take()
+    assert len(again) == ITEMS - 1
+    await desk.broker.bring(*(brought(one) for one in again))
+    assert (await desk.over(run))["processed_items"] == ITEMS
+
+
+async def test_a_deadline_that_had_passed_before_the_pause_has_passed(desk: Desk) -> None:
+    run = await desk.begun()
+    desk.database.run("UPDATE task SET deadline_at = clock_timestamp() - interval '1 second'")
+    await desk.act(run, "pause")
+    await desk.reap()
+    assert desk.database.rows("SELECT DISTINCT status FROM task") == [("pending",)]
+
+    await desk.act(run, "resume")
+    await desk.reap()
+
+    assert desk.database.rows("SELECT DISTINCT status FROM task") == [("timed_out",)]
+    assert (await desk.until(run, lambda now: now["failed_items"] == ITEMS))["processed_items"] == 0

@@ -350,11 +350,11 @@ UPDATE task t
    AND l.organisation = %(organisation)s::uuid AND l.id = t.lease;
 
 -- name: expired_jobs
--- What only waits for our own writer has done its work in time.
+-- What only waits for our own writer has done its work in time; what a paused run has put off is given all its time later.
 SELECT DISTINCT t.job
   FROM task t
  WHERE t.organisation = %(organisation)s::uuid AND t.ended_at IS NULL AND t.deadline_at <= statement_timestamp()
-   AND t.sub_status IS DISTINCT FROM 'writing'
+   AND t.sub_status IS DISTINCT FROM 'writing' AND t.paused_at IS NULL
  LIMIT %(limit)s::int;
 
 -- name: guard
@@ -438,7 +438,7 @@ SELECT b.platform, b.opened_at, b.reason, b.probes, b.probe, b.probe_at,
 SELECT t.id, t.platform, t.task_type, t.priority, t.created_at, t.fence
   FROM task t
  WHERE t.organisation = %(organisation)s::uuid AND t.platform = %(platform)s::text AND t.status = 'pending'
-   AND t.not_before <= clock_timestamp() AND t.deadline_at > clock_timestamp()
+   AND t.not_before <= clock_timestamp() AND t.deadline_at > coalesce(t.paused_at, clock_timestamp())
    AND (%(task_types)s::text[] IS NULL OR t.task_type = ANY(%(task_types)s::text[]))
    AND CASE WHEN %(is_canary)s::boolean THEN t.canary
             ELSE NOT t.canary OR t.created_at < clock_timestamp() - %(canary_s)s::int * interval '1 second' END
@@ -461,7 +461,8 @@ RETURNING t.platform, extract(epoch FROM clock_timestamp() - t.not_before)::floa
 -- name: orders
 -- Everything a crawler is told.
 SELECT t.id, t.lease, t.job, t.attempt, t.fence, t.platform, t.task_type, j.payload, j.time_range, t.cursor,
-       t.deadline_at, j.trace_ctx, t.attempt > 1 OR t.losses > 0 AS is_retry, t.organisation, p.phase
+       t.deadline_at + coalesce(clock_timestamp() - t.paused_at, interval '0') AS deadline_at, j.trace_ctx,
+       t.attempt > 1 OR t.losses > 0 AS is_retry, t.organisation, p.phase
   FROM task t
   JOIN job j ON j.organisation = %(organisation)s::uuid AND j.id = t.job
   LEFT JOIN platform_phase p ON p.organisation = %(organisation)s::uuid AND p.platform = t.platform

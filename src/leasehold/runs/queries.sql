@@ -313,8 +313,9 @@ UPDATE run
 RETURNING id;
 
 -- name: put_off
--- Nothing begins any more, from this commit on: what waits in the broker, and what workers have in hand should it come back.
--- In one order, as everybody holds tasks.
+-- From this commit on the deadlines of what was begun stand still. Unless some of it is to try a provider, nothing begins any
+-- more: neither what waits in the broker, nor what workers have in hand should it come back. In one order, as everybody holds
+-- tasks.
 WITH live AS (
     SELECT t.id
       FROM run_item i
@@ -324,24 +325,33 @@ WITH live AS (
        FOR UPDATE OF t
 )
 UPDATE task AS t
-   SET not_before = '9999-01-01T00:00:00Z'
+   SET paused_at = coalesce(t.paused_at, clock_timestamp()),
+       not_before = CASE WHEN %(tries_on)s::boolean THEN t.not_before ELSE '9999-01-01T00:00:00Z' END
   FROM live
  WHERE t.organisation = %(organisation)s::uuid AND t.id = live.id;
 
 -- name: take_up
+-- What was left of their time when it was put off is left from now on.
 WITH put_off AS (
     SELECT t.id
       FROM run_item i
       JOIN task t ON t.organisation = %(organisation)s::uuid AND t.job = i.job
      WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing' AND t.ended_at IS NULL
-       AND t.not_before = '9999-01-01T00:00:00Z'
+       AND (t.paused_at IS NOT NULL OR t.not_before = '9999-01-01T00:00:00Z')
      ORDER BY t.id
        FOR UPDATE OF t
+), moved AS (
+    UPDATE task AS t
+       SET not_before = CASE WHEN t.not_before = '9999-01-01T00:00:00Z' THEN clock_timestamp() ELSE t.not_before END,
+           deadline_at = t.deadline_at + coalesce(clock_timestamp() - t.paused_at, interval '0'), paused_at = NULL
+      FROM put_off
+     WHERE t.organisation = %(organisation)s::uuid AND t.id = put_off.id
+    RETURNING t.job, t.deadline_at
 )
-UPDATE task AS t
-   SET not_before = clock_timestamp()
-  FROM put_off
- WHERE t.organisation = %(organisation)s::uuid AND t.id = put_off.id;
+UPDATE job AS j
+   SET deadline_at = greatest(j.deadline_at, moved.deadline_at)
+  FROM moved
+ WHERE j.organisation = %(organisation)s::uuid AND j.id = moved.job;
 
 -- name: put_off_jobs
 -- What no worker has begun, of some categories or of all.

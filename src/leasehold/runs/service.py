@@ -228,7 +228,7 @@ class Runs:
         await serve_next(conn, organisation)
 
     async def _cancel(self, conn: Conn, organisation: UUID, run: Run, by: str) -> None:
-        await store.change(conn, store.SQL["put_off"], organisation, run.id)
+        await store.change(conn, store.SQL["put_off"], organisation, run.id, tries_on=False)
         await again.give_up(conn, organisation, run.id)
         winding = "cancelling" if run.in_flight else None
         await store.change(
@@ -274,9 +274,9 @@ async def resume(conn: Conn, organisation: UUID, run: Run, why: Mapping[str, Any
 async def pause(
     conn: Conn, organisation: UUID, run: Run, reason: Pause, detail: str | None, *, by: str | None = None
 ) -> None:
-    """Begin nothing more, from this commit on. Hold the run."""
-    if reason in (Pause.OPERATOR, Pause.FAILURES):
-        await store.change(conn, store.SQL["put_off"], organisation, run.id)
+    """Begin nothing more, from this commit on; but a provider that is down is tried with an item. Hold the run."""
+    tries_on = reason is Pause.PROVIDER_DOWN
+    await store.change(conn, store.SQL["put_off"], organisation, run.id, tries_on=tries_on)
     await store.change(conn, store.SQL["pause"], organisation, run.id, reason=str(reason), detail=detail)
     told = {"pause_reason": str(reason), "detail": detail, "by": by, "in_flight": run.in_flight}
     await store.tell(conn, organisation, run.id, [("paused", told)])
