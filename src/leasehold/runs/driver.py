@@ -8,7 +8,6 @@ lost nothing and repeats nothing: jobs go on by themselves, and the next driver 
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date
 from uuid import UUID
 
 from leasehold.collectors import Collector, CollectorError, ItemRefused, ProviderDown, RateLimited, Wish
@@ -19,12 +18,12 @@ from leasehold.leases import nobody
 from leasehold.problems import InvalidRequest
 from leasehold.runs import again, ledger, machine, store
 from leasehold.runs.checkpoint import Reader, checkpoint, progress
-from leasehold.runs.enumeration import Page, line_of, moved_on, total_items, unit_micros
+from leasehold.runs.enumeration import Page, line_of, moved_on, total_items
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import Pause, Status
 from leasehold.runs.models import ITEM, NewItem, Place, Run
 from leasehold.runs.requests import request_for
-from leasehold.runs.service import pause, resume, serve_next
+from leasehold.runs.service import pause, pause_beyond_cap, resume, serve_next
 
 # A driver that says nothing for so long is taken for dead.
 LEASE_S = 10.0
@@ -208,6 +207,7 @@ class Driver:
         async with self._db.transaction(self._organisation) as conn:
             await self._held(conn)
             await ledger.settle(conn, self._organisation, self._run, [Cost(None, price, spent)], "listing")
+            await pause_beyond_cap(conn, self._organisation, await store.get(conn, self._organisation, self._run))
 
     async def _pause_for(self, error: CollectorError) -> None:
         async with self._db.transaction(self._organisation) as conn:
@@ -232,7 +232,7 @@ class Driver:
             if room == 0:  # fewer at once, since the page was asked for
                 return True
             wanted = min(len(wishes), room, most - begun)
-            unit = self._price(held, wishes, await store.today(conn))
+            unit = self._collector.item_cost_micros(await store.today(conn))
             many = machine.fits(held.free_micros, unit, wanted)
             if wanted > 0 and many == 0:
                 await self._pause_for_budget(conn, held)
@@ -282,15 +282,12 @@ class Driver:
             room = machine.room(held.max_in_flight, held.in_flight, CHECKPOINT_ITEMS)
             if held.status is not Status.RUNNING or room == 0:
                 return True
-            if not await again.begin(conn, self._organisation, held, self._jobs.catalogue, room):
+            unit = self._collector.item_cost_micros(await store.today(conn))
+            if not await again.begin(conn, self._organisation, held, self._jobs.catalogue, unit, room):
                 await self._pause_for_budget(conn, held)
             await self._warn_if_due(conn)
         self._jobs.call(self._organisation, [held.platform])
         return True
-
-    def _price(self, run: Run, wishes: Sequence[Wish], today: date) -> int:
-        platform, first = self._jobs.catalogue.get(run.platform), wishes[0] if wishes else None
-        return unit_micros(run, platform, first.item_type, first.category, today) if first else 0
 
     async def _begin_items(self, conn: Conn, held: Run, wishes: Sequence[Wish], unit: int) -> list[NewItem]:
         new = [_item(wish, unit) for wish in wishes]

@@ -247,9 +247,10 @@ UPDATE run
 RETURNING spent_micros + reserved_micros, budget_cap_micros;
 
 -- name: settle
--- What was reserved is free again but for what was spent.
+-- What was reserved is free again but for what was spent. What calls cost beyond it is spent all the same.
 UPDATE run
-   SET reserved_micros = reserved_micros - %(reserved)s::bigint, spent_micros = spent_micros + %(spent)s::bigint
+   SET reserved_micros = reserved_micros - %(reserved)s::bigint, spent_micros = spent_micros + %(spent)s::bigint,
+       overrun_micros = overrun_micros + %(overrun)s::bigint
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
 
 -- name: open_listings

@@ -14282,7 +14282,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`) */
+            /** @description Wrong state (`/problems/wrong-state`); Budget exceeded (`/problems/budget-exceeded`) */
             409: {
                 headers: {
                     [name: string]: unknown;
