@@ -33,6 +33,9 @@ class Zero:
     def categories(self, day: date) -> list[Category]:
         return [Category(CATEGORY, "Everything", self._items, 1)]
 
+    def item_cost_micros(self, day: date) -> int:
+        return 1
+
     def listing_cost_micros(self, day: date) -> int:
         return 0
 

@@ -1181,17 +1181,19 @@ CREATE TABLE public.run (
     driver_until timestamp with time zone,
     dropped_categories text[] DEFAULT '{}'::text[] NOT NULL,
     max_in_flight integer DEFAULT 200 NOT NULL,
+    overrun_micros bigint DEFAULT 0 NOT NULL,
     CONSTRAINT run_categories_check CHECK ((cardinality(categories) >= 1)),
     CONSTRAINT run_check CHECK (((status = 'paused'::text) = (pause_reason IS NOT NULL))),
     CONSTRAINT run_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),
     CONSTRAINT run_max_in_flight_check CHECK (((max_in_flight >= 1) AND (max_in_flight <= 1000))),
     CONSTRAINT run_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT run_overrun_micros_check CHECK ((overrun_micros >= 0)),
     CONSTRAINT run_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['operator'::text, 'budget'::text, 'provider_down'::text, 'failures'::text]))),
     CONSTRAINT run_reserved_micros_check CHECK ((reserved_micros >= 0)),
     CONSTRAINT run_spent_micros_check CHECK ((spent_micros >= 0)),
     CONSTRAINT run_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
     CONSTRAINT run_sub_status_check CHECK ((sub_status = ANY (ARRAY['waiting'::text, 'pausing'::text, 'cancelling'::text]))),
-    CONSTRAINT run_within_its_cap CHECK (((spent_micros + reserved_micros) <= budget_cap_micros))
+    CONSTRAINT run_within_its_cap CHECK (((spent_micros + reserved_micros) <= (budget_cap_micros + overrun_micros)))
 )
 WITH (fillfactor='60');
 
@@ -1557,6 +1559,7 @@ CREATE TABLE public.task (
     snoozes integer DEFAULT 0 NOT NULL,
     cost_micros bigint DEFAULT 0 NOT NULL,
     canary boolean DEFAULT false NOT NULL,
+    paused_at timestamp with time zone,
     CONSTRAINT task_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text])))),
     CONSTRAINT task_final_status_check CHECK ((final_status = ANY (ARRAY['success'::text, 'skipped'::text]))),
     CONSTRAINT task_lease_while CHECK (((lease IS NULL) OR (status = ANY (ARRAY['dispatched'::text, 'processing'::text, 'cancelled'::text])))),

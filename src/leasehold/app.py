@@ -34,7 +34,7 @@ from leasehold.captures.router import UPLOAD
 from leasehold.captures.router import routes as capture_routes
 from leasehold.checkout import Checkout
 from leasehold.checkout.router import routes as checkout_routes
-from leasehold.collectors import providers
+from leasehold.collectors import providers, warn_of_second_prices
 from leasehold.db import Conn, Database
 from leasehold.door import insist
 from leasehold.duties import OF_A_SERVER, Duty
@@ -133,6 +133,7 @@ def build(
     handoff = Handoff(db, clock, metrics, settings.lease_max_age_seconds, bound)
     captures = Captures(db, blobs, stores.limits(settings), metrics, handoff, Sources(sites.registry, accounts.is_live))
     catalogue = Catalogue(settings.platforms_dir or SHIPPED)
+    warn_of_second_prices(catalogue.platforms, settings.collectors_dir)
     writers = stores.writers(settings, db)
     jobs = Jobs(db, clock, catalogue, writers, metrics, settings.lease_max_age_seconds)
     jobs.limits_organisation = settings.limits_organisation

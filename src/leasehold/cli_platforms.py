@@ -1,12 +1,13 @@
 """Platforms on the command line: whether files are right, what a folder would change, whether jobs come through."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import httpx
 import typer
 
-from leasehold import platforms
+from leasehold import collectors, platforms
 from leasehold.canary import Canary, CanaryFailed
 from leasehold.client import Leasehold, ProblemError
 from leasehold.settings import Settings, of_a_client
@@ -18,13 +19,18 @@ Folder = Annotated[Path | None, typer.Argument(help="A folder of platforms; thos
 
 @commands.command()
 def check(folder: Folder = None) -> None:
-    """Read every file, and say what is wrong where. Exits with 1 when anything is."""
+    """Read every file, and say what is wrong where. Exits with 1 when anything is.
+
+    A price that the collectors' own table contradicts is told and counts for nothing: runs go by that table.
+    """
     found = platforms.read(folder or _in_force())
     for fault in found.faults:
         typer.echo(str(fault), err=True)
     for platform in found.platforms.values():
         kinds = ", ".join(platform.task_types)
         typer.echo(f"{platform.slug}: {platform.transport}, {platform.limits.concurrency} at once: {kinds}")
+    for line in _second_prices(found.platforms):
+        typer.echo(f"Warning: {line}", err=True)
     if found.faults:
         raise typer.Exit(1)
     if not found.platforms:
@@ -73,6 +79,13 @@ def canary(
 def _refuse(message: str) -> NoReturn:
     typer.echo(f"leasehold: {message}", err=True)
     raise typer.Exit(1)
+
+
+def _second_prices(found: Mapping[str, platforms.Platform]) -> list[str]:
+    try:
+        return list(collectors.second_prices(found, Settings().collectors_dir))
+    except collectors.CollectorsInvalid as error:
+        return [str(error)]
 
 
 def _in_force() -> Path:

@@ -532,6 +532,8 @@ def _jobs(database: TestDatabase) -> dict[str, Any]:
         "goods": [1],
         "bads": [1],
         "is_canary": False,
+        "tries_on": False,
+        "overrun": 0,
         "canary_s": 60,
         "window_s": 60,
         "probe_s": 1.0,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.collectors import CollectorsInvalid, PriceUnknown, make, read_collector, read_prices
+from leasehold import platforms
+from leasehold.collectors import CollectorsInvalid, PriceUnknown, make, read_collector, read_prices, second_prices
 from leasehold.doctor import Finding, examine
 from leasehold.settings import Settings
 from tests.parts.providers import SECRET, Market, Shelf
@@ -41,6 +42,41 @@ def test_a_price_that_nobody_wrote_down_is_no_zero(tmp_path: Path) -> None:
         prices.price("walmart_search", TODAY)
     with pytest.raises(PriceUnknown, match=r"amazon_search on 2024-12-31; the first is from 2025-01-01\. Add an entry"):
         prices.price("amazon_search", date(2024, 12, 31))
+
+
+def test_what_may_be_paid_is_the_dearest_price_about_that_day(tmp_path: Path) -> None:
+    falls = PRICES + "- {provider: oxylabs, source: amazon_product, from: 2026-08-01, micros: 100}\n"
+    prices = read_prices(folder(tmp_path, prices=falls))
+
+    days = [date(2025, 1, 1), date(2026, 5, 29), date(2026, 5, 30), TODAY, date(2026, 8, 1), date(2026, 8, 2)]
+    assert [prices.most("amazon_product", day) for day in days] == [700, 700, 900, 900, 900, 100]
+    with pytest.raises(PriceUnknown):
+        prices.most("amazon_product", date(2024, 12, 31))
+
+
+async def test_what_is_set_aside_for_a_call_is_what_the_table_says(tmp_path: Path, market: Market) -> None:
+    chosen = market.providers
+    made = make(type(chosen)(chosen.oxylabs, chosen.ebay, folder(tmp_path, prices=PRICES)), Shelf())
+
+    assert [made[slug].item_cost_micros(TODAY) for slug in ("amazon", "ebay")] == [900, 3]
+    for one in made.values():
+        await one.aclose()
+
+
+def test_a_second_price_is_told_of_where_it_differs(tmp_path: Path) -> None:
+    own = folder(tmp_path, prices=PRICES)
+    shipped = platforms.read(platforms.SHIPPED).platforms
+    (tmp_path / "mine").mkdir()
+    for slug, said in (("amazon", "[{since: 2025-01-01, micros: 700}]"), ("ebay", "[{since: 2025-01-01, micros: 3}]")):
+        text = (platforms.SHIPPED / f"{slug}.yaml").read_text() + f"prices: {said}\n"
+        (tmp_path / "mine" / f"{slug}.yaml").write_text(text)
+    mine = platforms.read(tmp_path / "mine").platforms
+
+    assert list(second_prices(shipped, own)) == list(second_prices(shipped, None)) == []
+    (told,) = second_prices(mine, own)
+    assert told.startswith(
+        "amazon.yaml: prices: 700 a task on 2026-06-01, where prices.yaml of the collectors says 900"
+    )
 
 
 def test_what_was_paid_has_a_cost_whatever_day_the_provider_believes_it_to_be(tmp_path: Path) -> None:

@@ -121,5 +121,5 @@ SELECT r.id FROM run r
           FROM run_ledger l WHERE l.run = r.id)
     OR r.processed_items <> (SELECT count(*) FROM run_item i WHERE i.run = r.id AND i.status = 'completed')
     OR r.failed_items <> (SELECT count(*) FROM run_item i WHERE i.run = r.id AND i.status = 'failed')
-    OR r.spent_micros + r.reserved_micros > r.budget_cap_micros
+    OR r.spent_micros + r.reserved_micros > r.budget_cap_micros + r.overrun_micros
 """

@@ -8,7 +8,7 @@ from typing import Any
 
 from leasehold.collectors import Category, Collected, ItemRefused, Listing, ProviderDown, Wish
 
-PRICE = 500  # as the file of the platform says
+PRICE = 500
 LISTING = 500
 PAGE = 20
 
@@ -22,6 +22,9 @@ class Shop:
         self.sizes = sizes
         self.wanted = dict(sizes)
         self.listing_cost = 0
+        self.price = PRICE  # as its table says
+        self.charged: int | None = None  # what is paid in the end, where that is another
+        self.listing_charged: int | None = None
         self.asked: Counter[str] = Counter()
         self.listed: Counter[tuple[str, str | None]] = Counter()
         self.bad: set[int] = set()
@@ -37,12 +40,17 @@ class Shop:
         self.left = 0  # so many did not wait for their page
 
     def categories(self, day: date) -> list[Category]:
-        return [Category(name, name.title(), many, PRICE + self._share(many)) for name, many in self.wanted.items()]
+        return [
+            Category(name, name.title(), many, self.price + self._share(many)) for name, many in self.wanted.items()
+        ]
 
     def _share(self, many: int) -> int:
         """What each item adds so that all of them together pay for all pages they stand on."""
         pages = math.ceil(many / PAGE)
         return math.ceil(pages * self.listing_cost / many)
+
+    def item_cost_micros(self, day: date) -> int:
+        return self.price
 
     def listing_cost_micros(self, day: date) -> int:
         return self.listing_cost
@@ -71,7 +79,8 @@ class Shop:
             for n in range(first, last)
         ]
         following = str(last) if last < self.sizes[category] else None
-        return Listing(wishes, following, self.sizes[category], self.listing_cost)
+        cost = self.listing_cost if self.listing_charged is None else self.listing_charged
+        return Listing(wishes, following, self.sizes[category], cost)
 
     async def collect(self, payload: dict[str, Any]) -> Collected:
         self.asked[f"{payload['category']}-{payload['asin']}"] += 1
@@ -80,7 +89,8 @@ class Shop:
             raise ProviderDown("It is down.")
         if int(payload["asin"]) in self.bad:
             raise ItemRefused("not_found", "There is no such product.", self.refusal_cost)
-        return Collected([{"asin": payload["asin"], "title": f"Product {payload['asin']}"}], PRICE)
+        cost = self.price if self.charged is None else self.charged
+        return Collected([{"asin": payload["asin"], "title": f"Product {payload['asin']}"}], cost)
 
     async def aclose(self) -> None:
         return

@@ -232,6 +232,10 @@ class ReplayUnknown(ProblemError):
     """No replay of your organisation has this id."""
 
 
+class JobOfRun(ProblemError):
+    """It is an item of a run, which pays for it and tries it again; `members["run_id"]` says which run."""
+
+
 class WrongTransport(ProblemError):
     """Workers of this platform get their tasks another way; `members["transport"]` says which."""
 

@@ -24,6 +24,7 @@ from leasehold.collectors.models import (
 from leasehold.collectors.names import normalised_name
 from leasehold.collectors.oxylabs import Oxylabs
 from leasehold.collectors.prices import Prices, PricesInvalid, PriceUnknown
+from leasehold.collectors.second_prices import second_prices, warn_of_second_prices
 from leasehold.collectors.wire import Access
 
 __all__ = [
@@ -58,4 +59,6 @@ __all__ = [
     "providers",
     "read_collector",
     "read_prices",
+    "second_prices",
+    "warn_of_second_prices",
 ]

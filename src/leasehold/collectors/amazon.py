@@ -42,8 +42,11 @@ class Amazon:
     def categories(self, day: date) -> list[Category]:
         return [Category(one.id, one.name, one.items, self._unit(one, day)) for one in self._file.categories]
 
+    def item_cost_micros(self, day: date) -> int:
+        return self._prices.most(PRODUCT, day)
+
     def listing_cost_micros(self, day: date) -> int:
-        return self._prices.price(SEARCH, day)
+        return self._prices.most(SEARCH, day)
 
     async def list(self, category: str, cursor: str | None) -> Listing:
         """The cursor is the number of the page, and how many products stood on those before it."""

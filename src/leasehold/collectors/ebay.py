@@ -41,6 +41,9 @@ class Ebay:
         unit = self._prices.price(SOURCE, day)
         return [Category(one.id, one.name, one.items, unit) for one in self._file.categories]
 
+    def item_cost_micros(self, day: date) -> int:
+        return self._prices.most(SOURCE, day)
+
     def listing_cost_micros(self, day: date) -> int:
         return 0  # the products are ours already
 

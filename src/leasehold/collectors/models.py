@@ -70,6 +70,9 @@ class Collector(Protocol):
     def categories(self, day: date) -> list[Category]:
         """What can be collected, at the prices of that day. Raises PriceUnknown."""
 
+    def item_cost_micros(self, day: date) -> int:
+        """What one call of `collect` costs at the most, when it is begun on that day."""
+
     def listing_cost_micros(self, day: date) -> int:
         """What one call of `list` costs at the most."""
 

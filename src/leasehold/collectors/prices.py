@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+# A provider may be in yesterday still; and an item may wait a day for its call, when the provider is a day ahead.
+_NEAR = (-1, 1, 2)
 
 
 class PricesInvalid(Exception):
@@ -49,6 +52,15 @@ class Prices:
             f"There is no price for {source} on {day}{since}. "
             f"Add an entry with `source: {source}`, its provider, `from` and `micros` to prices.yaml."
         )
+
+    def most(self, source: str, day: date) -> int:
+        """The most that a call costs which is begun on that day."""
+        now, first = self.price(source, day), self._of[source][-1].since
+        return max(now, *(self.price(source, max(first, day + timedelta(days=near))) for near in _NEAR))
+
+    def changes(self, source: str) -> list[date]:
+        """The days from which a price counts."""
+        return [entry.since for entry in self._of.get(source, [])]
 
     def cost(self, source: str, day: date | None) -> int:
         """What a call did cost that is over: a provider without a calendar does not make it undone."""

@@ -12,7 +12,7 @@ from leasehold.jobs.measuring import EVERY_S as MEASURE_EVERY_S
 from leasehold.jobs.messages import CollectorTask, CrawlerResult, CrawlRequest
 from leasehold.jobs.models import Burial, Order
 from leasehold.jobs.posting import Parcel, Posting
-from leasehold.jobs.problems import JobUnknown, PlatformUnknown, ReplayUnknown, WrongState, WrongTransport
+from leasehold.jobs.problems import JobOfRun, JobUnknown, PlatformUnknown, ReplayUnknown, WrongState, WrongTransport
 from leasehold.jobs.replay import Replays
 from leasehold.jobs.replaying import routes as replay_routes
 from leasehold.jobs.results import Told
@@ -29,6 +29,7 @@ __all__ = [
     "CollectorTask",
     "CrawlRequest",
     "CrawlerResult",
+    "JobOfRun",
     "JobUnknown",
     "Jobs",
     "Measuring",

@@ -10,6 +10,8 @@ from leasehold.platforms import Slug
 
 VERSION = 2
 _MONTH_S = 30 * 86_400
+# Nothing costs a million dollars; sums of what is said stay numbers that the database has.
+_MOST_MICROS = 10**12
 # What stands in the place of a job's id in an address.
 _TAKEN = ("books", "dead-letters")
 
@@ -110,7 +112,7 @@ class Metrics(Open):
     duration_seconds: Annotated[float, Field(ge=0)] | None = Field(
         None, description="How long the crawler worked on it, by its own clock. It is measured for the platform."
     )
-    cost_micros: Annotated[int, Field(ge=0)] | None = None
+    cost_micros: Annotated[int, Field(ge=0, le=_MOST_MICROS)] | None = None
 
 
 class CrawlerError(Open):

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import orjson
 
+from leasehold.ids import parse
 from leasehold.jobs.machine import Status, Task
 from leasehold.jobs.messages import CrawlRequest
 from leasehold.leases import Ended
@@ -20,6 +21,8 @@ DEAD_LETTER = "dead"
 REPLAY = "replay"
 # What takes going through job after job looks at the last seven days.
 SEARCHED_S = 7 * 86_400
+# How the ids of runs begin.
+_RUN = "run"
 # What is put off for good is put off until that year.
 _NEVER = 9999
 
@@ -42,7 +45,7 @@ class Part:
 
     @property
     def is_put_off(self) -> bool:
-        """Whether it waits for whoever sent it: a run that is paused puts off what no worker has."""
+        """Whether it waits for whoever sent it: a run that is paused puts off what it has begun."""
         return self.task.status is Status.PENDING and self.not_before.year == _NEVER
 
 
@@ -78,6 +81,16 @@ class Job:
     ended_at: datetime | None
     parts: Sequence[Part] = ()
     history: Sequence[Event] = ()
+
+    @property
+    def is_of_run(self) -> bool:
+        """Whether a run keeps books of what it costs. Producers may name runs of their own, which are none of ours."""
+        return is_run(self.run_id)
+
+
+def is_run(run_id: str | None) -> bool:
+    """Whether this is the id of a run that may be here."""
+    return run_id is not None and parse(_RUN, run_id) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +297,7 @@ class Letter:
     payload: Mapping[str, Any]
     is_replayed: bool
     is_result: bool  # a message was refused; what it was about is not over by that
+    run_id: str | None  # of its job
 
 
 @dataclass(frozen=True, slots=True)

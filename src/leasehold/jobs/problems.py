@@ -34,6 +34,15 @@ class LimitsNotYours(Problem):
     status, title = 403, "Limits are not yours"
 
 
+class JobOfRun(Problem):
+    """This job is an item of a run, which pays for each of its calls once. Use `POST /v2/runs/{run_id}/retry` instead.
+
+    `run_id` says which run that is. It tries what failed once more, within its cap.
+    """
+
+    status, title = 409, "Job of a run"
+
+
 class ShadowMissing(Problem):
     """This platform's results are written to one place alone. Name a `shadow` under `writer` in its file."""
 

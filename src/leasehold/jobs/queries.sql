@@ -254,8 +254,9 @@ UPDATE receipt r
 
 -- name: settle
 -- As their lives go on. Who has no lease any more says so, and when it has to be looked at again; a lease that ran out and
--- that nobody has booked stays, or nobody would find it. Told of each: how an attempt ended, if one did, and how long the
--- whole took, if it is over. What was over before is not told of again.
+-- that nobody has booked stays, or nobody would find it. What was put off for good while a worker had it stays so when it
+-- comes back. Told of each: how an attempt ended, if one did, and how long the whole took, if it is over. What was over before
+-- is not told of again.
 UPDATE task t
    SET status = g.status, sub_status = g.sub_status, attempt = g.attempt, losses = g.losses, cursor = g.cursor::jsonb,
        seen = g.seen::int4multirange, final_seq = g.final_seq, final_status = g.final_status,
@@ -265,7 +266,7 @@ UPDATE task t
        back_at = CASE WHEN g.is_held OR (l.id IS NOT NULL AND NOT g.is_over) THEN t.back_at
                       WHEN g.awaits
                       THEN clock_timestamp() + g.patience_s * interval '1 second' END,
-       not_before = CASE WHEN g.rest_s IS NULL THEN t.not_before
+       not_before = CASE WHEN g.rest_s IS NULL OR t.not_before = '9999-01-01T00:00:00Z' THEN t.not_before
                          ELSE clock_timestamp() + g.rest_s * interval '1 second' END,
        ended_at = CASE WHEN NOT g.is_over THEN NULL ELSE coalesce(t.ended_at, clock_timestamp()) END,
        updated_at = clock_timestamp()
@@ -359,11 +360,11 @@ UPDATE task t
    AND l.organisation = %(organisation)s::uuid AND l.id = t.lease;
 
 -- name: expired_jobs
--- What only waits for our own writer has done its work in time.
+-- What only waits for our own writer has done its work in time; what a paused run has put off is given all its time later.
 SELECT DISTINCT t.job
   FROM task t
  WHERE t.organisation = %(organisation)s::uuid AND t.ended_at IS NULL AND t.deadline_at <= statement_timestamp()
-   AND t.sub_status IS DISTINCT FROM 'writing'
+   AND t.sub_status IS DISTINCT FROM 'writing' AND t.paused_at IS NULL
  LIMIT %(limit)s::int;
 
 -- name: guard
@@ -491,7 +492,7 @@ SELECT b.platform, b.opened_at, b.reason, b.probes, b.probe, b.probe_at,
 SELECT t.id, t.platform, t.task_type, t.priority, t.created_at, t.fence
   FROM task t
  WHERE t.organisation = %(organisation)s::uuid AND t.platform = %(platform)s::text AND t.status = 'pending'
-   AND t.not_before <= clock_timestamp() AND t.deadline_at > clock_timestamp()
+   AND t.not_before <= clock_timestamp() AND t.deadline_at > coalesce(t.paused_at, clock_timestamp())
    AND (%(task_types)s::text[] IS NULL OR t.task_type = ANY(%(task_types)s::text[]))
    AND CASE WHEN %(is_canary)s::boolean THEN t.canary
             ELSE NOT t.canary OR t.created_at < clock_timestamp() - %(canary_s)s::int * interval '1 second' END
@@ -515,7 +516,8 @@ RETURNING t.platform, extract(epoch FROM clock_timestamp() - t.not_before)::floa
 -- name: orders
 -- Everything a crawler is told.
 SELECT t.id, t.lease, t.job, t.attempt, t.fence, t.platform, t.task_type, j.payload, j.time_range, t.cursor,
-       t.deadline_at, j.trace_ctx, t.attempt > 1 OR t.losses > 0 AS is_retry, t.organisation, p.phase
+       t.deadline_at + coalesce(clock_timestamp() - t.paused_at, interval '0') AS deadline_at, j.trace_ctx,
+       t.attempt > 1 OR t.losses > 0 AS is_retry, t.organisation, p.phase
   FROM task t
   JOIN job j ON j.organisation = %(organisation)s::uuid AND j.id = t.job
   LEFT JOIN platform_phase p ON p.organisation = %(organisation)s::uuid AND p.platform = t.platform
@@ -710,7 +712,8 @@ SELECT count(d.id)::int, now.at
 -- The next that a replay is meant for, the oldest first, kept from other replays. A letter is about a result when it is
 -- the message itself that was refused.
 SELECT d.id, d.at, d.platform, d.job, d.task, d.reason, d.payload, d.replayed_at IS NOT NULL AS is_replayed,
-       d.task IS NOT NULL AND d.payload ?& ARRAY['job_id', 'attempt', 'fence', 'payload_chunk'] AS is_result
+       d.task IS NOT NULL AND d.payload ?& ARRAY['job_id', 'attempt', 'fence', 'payload_chunk'] AS is_result,
+       (SELECT j.run_id FROM job j WHERE j.organisation = %(organisation)s::uuid AND j.id = d.job) AS run_id
   FROM dead_letter d
  WHERE d.organisation = %(organisation)s::uuid AND d.at <= %(until)s::timestamptz
    AND (%(named)s::uuid[] IS NULL OR d.id = ANY(%(named)s::uuid[]))

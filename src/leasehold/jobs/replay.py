@@ -29,6 +29,7 @@ from leasehold.jobs.models import (
     Replayed,
     ReplayWish,
     Skipped,
+    is_run,
 )
 from leasehold.jobs.problems import ReplayUnknown
 from leasehold.jobs.service import Jobs
@@ -174,6 +175,11 @@ class Replays:
                 plan.skip(letter, "It was replayed already.")
             elif letter.is_result:
                 plan.skip(letter, "A result was refused here, which cannot be tried again. Its job may be.")
+            elif is_run(letter.run_id):
+                detail = (
+                    f"Its run pays for it: POST /v2/runs/{letter.run_id}/retry tries again what failed of that run."
+                )
+                plan.skip(letter, detail)
             elif letter.task is not None:
                 self._plan_task(plan, letter, parts.get(letter.task))
             else:

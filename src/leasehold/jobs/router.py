@@ -31,7 +31,7 @@ from leasehold.jobs.answers import (
 from leasehold.jobs.machine import Status
 from leasehold.jobs.messages import CrawlRequest
 from leasehold.jobs.models import DeadLetterFilter, Job, JobFilter
-from leasehold.jobs.problems import JobUnknown, PlatformUnknown, WrongState, WrongTransport
+from leasehold.jobs.problems import JobOfRun, JobUnknown, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.service import Jobs
 from leasehold.jobs.steering import Steer
 from leasehold.leases import LeaseLost, Wanted
@@ -188,9 +188,12 @@ async def dead_letter_job(job_id: IdInPath, wish: DeadLetterIn, caller: CallerDe
     return job_out(await jobs.dead_letter(caller, job_id, wish.reason))
 
 
-@routes.post("/v2/jobs/{job_id}/retry", **allows(Permission.JOBS_MANAGE, JobUnknown, WrongState))
+@routes.post("/v2/jobs/{job_id}/retry", **allows(Permission.JOBS_MANAGE, JobUnknown, JobOfRun, WrongState))
 async def retry_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> JobOut:
-    """Try again what failed, timed out or was cancelled, with one more attempt and a new deadline."""
+    """Try again what failed, timed out or was cancelled, with one more attempt and a new deadline.
+
+    Not an item of a run: that pays for it, and has a retry of its own.
+    """
     return job_out(await jobs.retry(caller, job_id))
 
 

@@ -23,7 +23,7 @@ from leasehold.jobs.moving import Moving
 from leasehold.jobs.outlook import Saying
 from leasehold.jobs.overrides import Preview
 from leasehold.jobs.posting import Posting
-from leasehold.jobs.problems import JobUnknown, LimitsNotYours, PlatformUnknown, WrongState, WrongTransport
+from leasehold.jobs.problems import JobOfRun, JobUnknown, LimitsNotYours, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.results import Results, Told
 from leasehold.jobs.standing import Depth, LimitsWish, Standing
 from leasehold.jobs.steering import Steer, steer
@@ -131,7 +131,7 @@ class Jobs:
         return await self._end(caller, job, endings.by_hand(caller.name, reason))
 
     async def retry(self, caller: Caller, job: str) -> Job:
-        """Try again what has failed, timed out or was cancelled."""
+        """Try again what has failed, timed out or was cancelled. Raises JobOfRun: a run pays for its own."""
         organisation = caller.organisation
         found, ended = await self.leases.steadily(organisation, partial(self._retry, caller=caller, job=job))
         self.leases.ended(organisation, ended)
@@ -264,6 +264,8 @@ class Jobs:
     async def _retry(self, conn: Conn, caller: Caller, job: str) -> tuple[Job, list[Ended]]:
         organisation = caller.organisation
         before = await self._held(conn, organisation, job)
+        if before.is_of_run:
+            raise JobOfRun("A run pays for this job: have the run try again what failed.", run_id=before.run_id)
         again = [part.task for part in before.parts if part.task.status.is_over]
         again = [task for task in again if task.status is not Status.COMPLETED]
         if not again:

@@ -8,8 +8,8 @@ from leasehold.jobs import take_in
 from leasehold.leases import nobody
 from leasehold.platforms import Catalogue
 from leasehold.runs import ledger, store
-from leasehold.runs.enumeration import unit_micros
 from leasehold.runs.ledger import Cost
+from leasehold.runs.machine import fits
 from leasehold.runs.models import ITEM, Again, Run
 from leasehold.runs.requests import request_for
 
@@ -21,21 +21,13 @@ async def note(conn: Conn, organisation: UUID, run: Run, error_code: str | None)
     return int(row[0]) if row else 0
 
 
-async def begin(conn: Conn, organisation: UUID, run: Run, catalogue: Catalogue, most: int) -> list[Again]:
-    """Begin so many of them at the most, and as many as can be paid for. Hold the run."""
-    today, platform = await store.today(conn), catalogue.get(run.platform)
-    free = run.free_micros
-    begun: list[Again] = []
-    costs: list[Cost] = []
-    for item in await store.to_begin_again(conn, organisation, run.id, most):
-        unit = unit_micros(run, platform, item.item_type, item.category, today)
-        if unit > free:
-            break
-        free -= unit
-        begun.append(item)
-        costs.append(Cost(item.id, unit))
+async def begin(conn: Conn, organisation: UUID, run: Run, catalogue: Catalogue, unit: int, most: int) -> list[Again]:
+    """Begin so many of them at the most, and as many as can be paid for at the price of a unit. Hold the run."""
+    many = fits(run.free_micros, unit, most)
+    begun = await store.to_begin_again(conn, organisation, run.id, many) if many else []
     if not begun:
         return []
+    costs = [Cost(item.id, unit) for item in begun]
     # The job it failed as stays as it was; this is another.
     jobs = [f"{show(ITEM, item.id)}.{uuid7().hex[-8:]}" for item in begun]
     await ledger.reserve(conn, organisation, run.id, costs, "item")

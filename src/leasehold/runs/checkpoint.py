@@ -11,7 +11,7 @@ from leasehold.runs import ledger, store
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import ItemStatus, Pause, Status
 from leasehold.runs.models import ITEM, Finished, Run
-from leasehold.runs.service import pause
+from leasehold.runs.service import pause, pause_beyond_cap
 
 # What reads the documents of items that are over, in the transaction that settles them: data by the name of the job.
 Reader = Callable[[Conn, UUID, Run, Sequence[Finished]], Awaitable[dict[str, dict[str, Any]]]]
@@ -28,7 +28,7 @@ async def checkpoint(
         conn,
         organisation,
         [
-            (one.id, status, code, message, cost.settled_micros, found.get(one.job, {}))
+            (one.id, status, code, message, cost.spent_micros, found.get(one.job, {}))
             for (one, status, code, message), cost in zip(ends, costs, strict=True)
         ],
     )
@@ -43,7 +43,7 @@ async def checkpoint(
             "status": str(status),
             "error_code": code,
             "error_message": message,
-            "cost_micros": cost.settled_micros,
+            "cost_micros": cost.spent_micros,
             "job_id": one.job or None,
         }
         for (one, status, code, message), cost in zip(ends, costs, strict=True)
@@ -51,6 +51,8 @@ async def checkpoint(
     after = await store.get(conn, organisation, now.id)
     told = [("items", {"items": shown}), ("progress", progress(after) | {"spent_now_micros": spent})]
     await store.tell(conn, organisation, now.id, told)
+    if await pause_beyond_cap(conn, organisation, after):
+        return
     if latest.is_too_bad and now.status is Status.RUNNING:
         detail = f"{latest.failed} of the last {latest.items} items failed."
         await pause(conn, organisation, after, Pause.FAILURES, detail)

@@ -8,11 +8,10 @@ lost nothing and repeats nothing: jobs go on by themselves, and the next driver 
 import asyncio
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from datetime import date
 from typing import Any
 from uuid import UUID
 
-from leasehold.collectors import Collector, CollectorError, ItemRefused, Listing, ProviderDown, RateLimited, Wish
+from leasehold.collectors import Collector, CollectorError, ItemRefused, Listing, ProviderDown, RateLimited
 from leasehold.db import Conn, Database
 from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers
 from leasehold.leases import nobody
@@ -20,13 +19,13 @@ from leasehold.problems import InvalidRequest
 from leasehold.runs import again, grip, ledger, machine, store
 from leasehold.runs.beginning import begin
 from leasehold.runs.checkpoint import Reader, checkpoint, progress
-from leasehold.runs.enumeration import Page, line_of, moved_on, total_items, unit_micros
+from leasehold.runs.enumeration import Page, line_of, moved_on, total_items
 from leasehold.runs.grip import Grip
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import Pause, Status
 from leasehold.runs.models import Place, Run
 from leasehold.runs.outages import pause_for_outage, resume_if_back
-from leasehold.runs.service import pause, serve_next
+from leasehold.runs.service import pause, pause_beyond_cap, serve_next
 from leasehold.runs.stumbling import AWAY, walk
 
 # So many items begin together, and so many are settled by one checkpoint, at the most.
@@ -201,6 +200,7 @@ class Driver:
         async with self._db.transaction(self._organisation) as conn:
             await self._held(conn)
             await ledger.settle(conn, self._organisation, self._run, [Cost(None, price, spent)], "listing")
+            await pause_beyond_cap(conn, self._organisation, await store.get(conn, self._organisation, self._run))
 
     async def _pause_for(self, error: CollectorError) -> None:
         async with self._db.transaction(self._organisation) as conn:
@@ -232,7 +232,7 @@ class Driver:
             if room == 0:  # fewer at once, since the page was asked for
                 return True
             wanted = min(len(wishes), room, most - begun)
-            unit = self._price(held, wishes, await store.today(conn))
+            unit = self._collector.item_cost_micros(await store.today(conn))
             many = machine.fits(held.free_micros, unit, wanted)
             if wanted > 0 and many == 0:
                 await self._pause_for_budget(conn, held)
@@ -283,15 +283,12 @@ class Driver:
             room = machine.room(held.max_in_flight, held.in_flight, CHECKPOINT_ITEMS)
             if held.status is not Status.RUNNING or room == 0:
                 return True
-            if not await again.begin(conn, self._organisation, held, self._jobs.catalogue, room):
+            unit = self._collector.item_cost_micros(await store.today(conn))
+            if not await again.begin(conn, self._organisation, held, self._jobs.catalogue, unit, room):
                 await self._pause_for_budget(conn, held)
             await self._warn_if_due(conn)
         self._jobs.call(self._organisation, [held.platform])
         return True
-
-    def _price(self, run: Run, wishes: Sequence[Wish], today: date) -> int:
-        platform, first = self._jobs.catalogue.get(run.platform), wishes[0] if wishes else None
-        return unit_micros(run, platform, first.item_type, first.category, today) if first else 0
 
     async def _warn_if_due(self, conn: Conn) -> None:
         now = await store.get(conn, self._organisation, self._run)

@@ -1,11 +1,9 @@
 """How far a run is enumerated: pages of a listing that become items, in their order, each once."""
 
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from leasehold.collectors import Listing
-from leasehold.platforms import Platform
 from leasehold.runs.models import Place, Run
 
 
@@ -31,14 +29,6 @@ def moved_on(page: Page, category: str, many: int, new: int, *, is_last: bool) -
 def line_of(run: Run, category: str) -> dict[str, Any]:
     """What was estimated for a category of a run."""
     return next(line for line in run.estimate if line["category"] == category)
-
-
-def unit_micros(run: Run, platform: Platform | None, item_type: str, category: str, today: date) -> int:
-    """What one item may cost: its platform's price. Its listing is paid by itself."""
-    price = platform.price(item_type, today) if platform else None
-    if price is not None and price.per == "task":
-        return price.micros
-    return int(line_of(run, category)["unit_cost_micros"])
 
 
 def total_items(run: Run, place: Place) -> int:

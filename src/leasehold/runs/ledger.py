@@ -1,6 +1,7 @@
 """Money of a run: reserved before it is spent, settled once, given back where nothing was paid.
 
-The database refuses what would pass the cap, at every commit; here it is asked first.
+The database refuses to set aside what would pass the cap, at every commit; here it is asked first. What a call cost in
+the end is booked as it was, also when that is more than was set aside; then an event tells of it.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Literal
 from uuid import UUID
 
 from leasehold.db import Conn
-from leasehold.runs.store import SQL
+from leasehold.runs.store import SQL, tell
 
 Purpose = Literal["item", "listing"]
 
@@ -23,9 +24,9 @@ class Cost:
     spent_micros: int = 0
 
     @property
-    def settled_micros(self) -> int:
-        # What was reserved is the most that a call can cost, by the prices in force when it was made.
-        return min(self.spent_micros, self.reserved_micros)
+    def overrun_micros(self) -> int:
+        """What was reserved is the most that it could cost by the prices that were known; those may have changed."""
+        return max(0, self.spent_micros - self.reserved_micros)
 
 
 async def reserve(conn: Conn, organisation: UUID, run: UUID, costs: Sequence[Cost], purpose: Purpose) -> bool:
@@ -41,13 +42,19 @@ async def reserve(conn: Conn, organisation: UUID, run: UUID, costs: Sequence[Cos
 async def settle(conn: Conn, organisation: UUID, run: UUID, costs: Sequence[Cost], purpose: Purpose) -> int:
     """What was set aside is spent, as far as it was, and free again besides; returns what was spent."""
     reserved = sum(cost.reserved_micros for cost in costs)
-    spent = sum(cost.settled_micros for cost in costs)
-    await conn.execute(SQL["settle"], {"organisation": organisation, "run": run, "reserved": reserved, "spent": spent})
+    spent = sum(cost.spent_micros for cost in costs)
+    overrun = sum(cost.overrun_micros for cost in costs)
+    given = {"organisation": organisation, "run": run, "reserved": reserved, "spent": spent, "overrun": overrun}
+    await conn.execute(SQL["settle"], given)
     entries = [
-        (cost.item, "settle" if cost.settled_micros else "return", -cost.reserved_micros, cost.settled_micros)
+        (cost.item, "settle" if cost.spent_micros else "return", -cost.reserved_micros, cost.spent_micros)
         for cost in costs
     ]
     await _enter(conn, organisation, run, purpose, entries)
+    if overrun:
+        calls = sum(1 for cost in costs if cost.overrun_micros)
+        told = {"purpose": purpose, "calls": calls, "overrun_micros": overrun}
+        await tell(conn, organisation, run, [("budget_overrun", told)])
     return spent
 
 

@@ -248,9 +248,10 @@ UPDATE run
 RETURNING spent_micros + reserved_micros, budget_cap_micros;
 
 -- name: settle
--- What was reserved is free again but for what was spent.
+-- What was reserved is free again but for what was spent. What calls cost beyond it is spent all the same.
 UPDATE run
-   SET reserved_micros = reserved_micros - %(reserved)s::bigint, spent_micros = spent_micros + %(spent)s::bigint
+   SET reserved_micros = reserved_micros - %(reserved)s::bigint, spent_micros = spent_micros + %(spent)s::bigint,
+       overrun_micros = overrun_micros + %(overrun)s::bigint
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
 
 -- name: open_listings
@@ -314,19 +315,45 @@ UPDATE run
 RETURNING id;
 
 -- name: put_off
--- What waits in the broker for a worker begins no more, from this commit on.
+-- From this commit on the deadlines of what was begun stand still. Unless some of it is to try a provider, nothing begins any
+-- more: neither what waits in the broker, nor what workers have in hand should it come back. In one order, as everybody holds
+-- tasks.
+WITH live AS (
+    SELECT t.id
+      FROM run_item i
+      JOIN task t ON t.organisation = %(organisation)s::uuid AND t.job = i.job
+     WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing' AND t.ended_at IS NULL
+     ORDER BY t.id
+       FOR UPDATE OF t
+)
 UPDATE task AS t
-   SET not_before = '9999-01-01T00:00:00Z'
-  FROM run_item i
- WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing'
-   AND t.organisation = %(organisation)s::uuid AND t.job = i.job AND t.status = 'pending';
+   SET paused_at = coalesce(t.paused_at, clock_timestamp()),
+       not_before = CASE WHEN %(tries_on)s::boolean THEN t.not_before ELSE '9999-01-01T00:00:00Z' END
+  FROM live
+ WHERE t.organisation = %(organisation)s::uuid AND t.id = live.id;
 
 -- name: take_up
-UPDATE task AS t
-   SET not_before = clock_timestamp()
-  FROM run_item i
- WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing'
-   AND t.organisation = %(organisation)s::uuid AND t.job = i.job AND t.status = 'pending' AND t.not_before = '9999-01-01T00:00:00Z';
+-- What was left of their time when it was put off is left from now on.
+WITH put_off AS (
+    SELECT t.id
+      FROM run_item i
+      JOIN task t ON t.organisation = %(organisation)s::uuid AND t.job = i.job
+     WHERE i.organisation = %(organisation)s::uuid AND i.run = %(run)s::uuid AND i.status = 'processing' AND t.ended_at IS NULL
+       AND (t.paused_at IS NOT NULL OR t.not_before = '9999-01-01T00:00:00Z')
+     ORDER BY t.id
+       FOR UPDATE OF t
+), moved AS (
+    UPDATE task AS t
+       SET not_before = CASE WHEN t.not_before = '9999-01-01T00:00:00Z' THEN clock_timestamp() ELSE t.not_before END,
+           deadline_at = t.deadline_at + coalesce(clock_timestamp() - t.paused_at, interval '0'), paused_at = NULL
+      FROM put_off
+     WHERE t.organisation = %(organisation)s::uuid AND t.id = put_off.id
+    RETURNING t.job, t.deadline_at
+)
+UPDATE job AS j
+   SET deadline_at = greatest(j.deadline_at, moved.deadline_at)
+  FROM moved
+ WHERE j.organisation = %(organisation)s::uuid AND j.id = moved.job;
 
 -- name: put_off_jobs
 -- What no worker has begun, of some categories or of all.

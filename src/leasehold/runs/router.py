@@ -197,7 +197,7 @@ async def pause_run(run_id: IdInPath, caller: CallerDep, runs: RunsDep) -> RunOu
     return run_out(await runs.act(caller, _id(run_id), Act.PAUSE))
 
 
-@routes.post("/v2/runs/{run_id}/resume", **allows(Permission.RUNS_MANAGE, RunUnknown, WrongState))
+@routes.post("/v2/runs/{run_id}/resume", **allows(Permission.RUNS_MANAGE, RunUnknown, WrongState, BudgetExceeded))
 async def resume_run(run_id: IdInPath, caller: CallerDep, runs: RunsDep) -> RunOut:
     """Go on, or wait for a slot when all are taken."""
     return run_out(await runs.act(caller, _id(run_id), Act.RESUME))

@@ -85,7 +85,7 @@ class Runs:
             return await store.get(conn, caller.organisation, run)
 
     async def act(self, caller: Caller, run: UUID, act: Act) -> Run:
-        """Start, pause, resume or cancel. Raises RunUnknown, WrongState, and BudgetExceeded at a start."""
+        """Start, pause, resume or cancel. Raises RunUnknown, WrongState, and BudgetExceeded at a start or resume."""
         organisation = caller.organisation
         async with self._db.transaction(organisation) as conn:
             if act is not Act.PAUSE:  # before the run, as everybody does who gives out slots
@@ -97,6 +97,7 @@ class Runs:
                 case Act.START:
                     await self._start(conn, organisation, now, caller.name)
                 case Act.RESUME:
+                    _insist(now.spent_micros + now.reserved_micros, now.budget_cap_micros)
                     await resume(conn, organisation, now, {"by": caller.name, "reason": "operator"})
                 case Act.PAUSE:
                     await pause(conn, organisation, now, Pause.OPERATOR, None, by=caller.name)
@@ -238,7 +239,7 @@ class Runs:
         await serve_next(conn, organisation)
 
     async def _cancel(self, conn: Conn, organisation: UUID, run: Run, by: str) -> None:
-        await store.change(conn, store.SQL["put_off"], organisation, run.id)
+        await store.change(conn, store.SQL["put_off"], organisation, run.id, tries_on=False)
         await again.give_up(conn, organisation, run.id)
         winding = "cancelling" if run.in_flight else None
         await store.change(
@@ -291,10 +292,20 @@ async def pause(
     by: str | None = None,
     code: str | None = None,
 ) -> None:
-    """Begin nothing more, from this commit on. Hold the run."""
-    if reason in (Pause.OPERATOR, Pause.FAILURES):
-        await store.change(conn, store.SQL["put_off"], organisation, run.id)
+    """Begin nothing more, from this commit on; but a provider that is down is tried with an item. Hold the run."""
+    tries_on = reason is Pause.PROVIDER_DOWN
+    await store.change(conn, store.SQL["put_off"], organisation, run.id, tries_on=tries_on)
     await store.change(conn, store.SQL["pause"], organisation, run.id, reason=str(reason), detail=detail)
     told = {"pause_reason": str(reason), "detail": detail, "by": by, "in_flight": run.in_flight}
     told |= {"error_code": code} if code else {}
     await store.tell(conn, organisation, run.id, [("paused", told)])
+
+
+async def pause_beyond_cap(conn: Conn, organisation: UUID, run: Run) -> bool:
+    """Pause what would go on by itself after its calls cost more than the cap; whether it was. Hold the run."""
+    goes_on = run.status is Status.RUNNING or run.pause_reason is Pause.PROVIDER_DOWN or run.sub_status == "waiting"
+    if run.free_micros >= 0 or not goes_on:
+        return False
+    beyond = f"Calls cost more than was set aside for them: {-run.free_micros} micro-dollars beyond the cap."
+    await pause(conn, organisation, run, Pause.BUDGET, f"{beyond} Raise it and resume, or cancel.")
+    return True

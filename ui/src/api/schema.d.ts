@@ -910,6 +910,8 @@ export interface paths {
         /**
          * Retry Job
          * @description Try again what failed, timed out or was cancelled, with one more attempt and a new deadline.
+         *
+         *     Not an item of a run: that pays for it, and has a retry of its own.
          */
         post: operations["retry_job"];
         delete?: never;
@@ -12424,7 +12426,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`) */
+            /** @description Job of a run (`/problems/job-of-run`); Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14880,7 +14882,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`) */
+            /** @description Wrong state (`/problems/wrong-state`); Budget exceeded (`/problems/budget-exceeded`) */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -12,10 +12,17 @@ import type { Job } from './types'
 
 export type Act = 'cancel' | 'change' | 'give up' | 'retry'
 
+/** What keeps the books of what a job costs; producers may name runs of their own. */
+const RUN = /^run_[0-9a-f]{32}$/
+
 export function objectionTo(act: Act, job: Job): string | null {
   if (act !== 'retry') return isOver(job.status) ? 'It is over.' : null
-  const isDead = job.parts.some(({ status }) => isOver(status) && status !== 'completed')
-  return isDead ? null : 'Nothing of it has failed.'
+  if (!hasFailed(job)) return 'Nothing of it has failed.'
+  return job.run_id?.match(RUN) ? 'Its run pays for it: retry what failed on the page of the run.' : null
+}
+
+export function hasFailed(job: Job): boolean {
+  return job.parts.some(({ status }) => isOver(status) && status !== 'completed')
 }
 
 export function menuOf(job: Job, onAct: (act: Act) => void): MenuItem[] {

@@ -15,7 +15,7 @@ import { Columns, Heading, Subpage } from '@/kit/Subpage'
 import { Failure } from '@/kit/states'
 import { useExplanation, useJob } from './api'
 import { HistoryPanel } from './HistoryPanel'
-import { type Act, JobDialog, objectionTo } from './JobDialog'
+import { type Act, hasFailed, JobDialog, objectionTo } from './JobDialog'
 import { NewJobDialog } from './NewJobDialog'
 import { PartsPanel } from './PartsPanel'
 import { ResultsPanel } from './ResultsPanel'
@@ -64,8 +64,13 @@ function Loaded({ job, failure }: { job: Job; failure: React.ReactNode }) {
           <Button icon={CopyPlus} needs="jobs.submit" onClick={() => setAct('like')}>
             One like it
           </Button>
-          {objectionTo('retry', job) === null && (
-            <Button icon={RotateCcw} needs="jobs.manage" onClick={() => setAct('retry')}>
+          {hasFailed(job) && (
+            <Button
+              icon={RotateCcw}
+              needs="jobs.manage"
+              objection={objectionTo('retry', job)}
+              onClick={() => setAct('retry')}
+            >
               Retry
             </Button>
           )}
@@ -198,7 +203,13 @@ function FactsPanel({ job }: { job: Job }) {
         </Fact>
         <Fact term="Documents">{job.result_count.toLocaleString('en')}</Fact>
         <Fact term="Cost">{money(costOf(job))}</Fact>
-        {job.run_id && <Fact term="Run">{job.run_id}</Fact>}
+        {job.run_id && (
+          <Fact term="Run">
+            <Link to={`/runs/${job.run_id}`} className="hover:underline">
+              {job.run_id}
+            </Link>
+          </Fact>
+        )}
       </dl>
     </Panel>
   )

@@ -92,6 +92,8 @@ function details(event: RunEvent): string[] {
     from !== undefined && cap !== undefined ? `from ${money(from)} to ${money(cap)}` : null,
     from === undefined && cap !== undefined && event.type === 'wanted' ? `cap ${money(cap)}` : null,
     event.type === 'budget_warning' && `${event.percent} % of ${money(cap ?? 0)} are used`,
+    event.type === 'budget_overrun' &&
+      `${money(Number(event.overrun_micros))} more, for ${event.calls} calls`,
     event.categories?.join(', '),
     event.type === 'retried' &&
       `${event.items} items${event.error_code ? `: ${worded(String(event.error_code))}` : ''}`,

@@ -66,6 +66,7 @@ export const EVENTS: Record<string, Omit<Sign, 'means'>> = {
   pace_changed: { label: 'Another pace', tone: 'accent', icon: Gauge },
   categories_dropped: { label: 'Categories were dropped', tone: 'warn', icon: Scissors },
   budget_warning: { label: 'The soft limit is passed', tone: 'warn', icon: TriangleAlert },
+  budget_overrun: { label: 'Calls cost more than was set aside', tone: 'bad', icon: TriangleAlert },
   completed: { label: 'Completed', tone: 'good', icon: CircleCheck },
   failed: { label: 'Failed', tone: 'bad', icon: CircleX },
   cancelled: { label: 'Cancelled', tone: 'neutral', icon: Ban },
