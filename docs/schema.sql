@@ -1104,6 +1104,8 @@ CREATE TABLE public.run (
     driver_until timestamp with time zone,
     dropped_categories text[] DEFAULT '{}'::text[] NOT NULL,
     max_in_flight integer DEFAULT 200 NOT NULL,
+    config jsonb,
+    frozen_at timestamp with time zone,
     CONSTRAINT run_categories_check CHECK ((cardinality(categories) >= 1)),
     CONSTRAINT run_check CHECK (((status = 'paused'::text) = (pause_reason IS NOT NULL))),
     CONSTRAINT run_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),

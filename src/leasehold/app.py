@@ -142,7 +142,7 @@ def build(
     broker = Broker(settings.amqp_url, settings.amqp_users, jobs, partial(organisations, db), traces)
     collectors = make_collectors(db, settings)
     watchers = Watchers(db)
-    tokens, runs = Tokens(db), Runs(db, collectors)
+    tokens, runs = Tokens(db), Runs(db, collectors, catalogue)
     tickets = Tickets(db, tokens)
     live = Live(runs, watchers, tickets, metrics)
     drivers = Drivers(db, jobs, collectors, read_findings)

@@ -15,6 +15,9 @@ from leasehold.strict import Answer
 RunId = Annotated[UUID, PlainSerializer(lambda value: show(RUN, value), return_type=str)]
 ItemId = Annotated[UUID, PlainSerializer(lambda value: show(ITEM, value), return_type=str)]
 
+# A setting: a number, a text, several texts, or none.
+Value = int | float | str | list[str] | None
+
 
 class CategoryOut(Answer):
     id: str
@@ -143,6 +146,25 @@ class SummaryOut(Answer):
     categories: list[CategoryProgressOut]
     failures: list[FailureOut]
     spending: list[SpentOut] = Field(description="What was spent by when, for a chart.")
+
+
+class SettingOut(Answer):
+    path: list[str] = Field(
+        description="Where it stands: its section, for a category or so which one, and its name. `_micros`, `_seconds` "
+        "and `_percent` at the end say what it is counted in."
+    )
+    frozen: Value = Field(description="When the run was started, or planned; null where there was none.")
+    current: Value = Field(description="In force for the run now; null where there is none any more.")
+    differs: bool | None = Field(description="Null when it was not written down then.")
+
+
+class ConfigOut(Answer):
+    frozen_at: datetime | None = Field(
+        description="When it was written down; null for runs from before that was done: little is known of them."
+    )
+    is_started: bool = Field(description="Until then it is what the run was planned with, and written down again.")
+    differences: int
+    items: list[SettingOut]
 
 
 class RunCountsOut(Answer):

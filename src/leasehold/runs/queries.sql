@@ -84,6 +84,16 @@ UPDATE run
    AND driver_fence = %(fence)s::bigint AND driver_until > clock_timestamp()
 RETURNING id;
 
+-- name: freeze
+UPDATE run
+   SET config = %(config)s::text::jsonb, frozen_at = clock_timestamp()
+ WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
+
+-- name: frozen
+SELECT config, frozen_at
+  FROM run
+ WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
+
 -- name: rename
 UPDATE run SET name = %(name)s::text WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
 

@@ -22,6 +22,7 @@ from leasehold.runs.answers import (
     AllowanceOut,
     CollectorOut,
     CollectorsOut,
+    ConfigOut,
     EstimateOut,
     EventsOut,
     HistoryOut,
@@ -261,6 +262,13 @@ async def export_run_ledger(run_id: IdInPath, caller: CallerDep, runs: RunsDep) 
 async def summarise_run(run_id: IdInPath, caller: CallerDep, runs: RunsDep) -> SummaryOut:
     """How each category does, failures by their code, and what was spent by when."""
     return SummaryOut.model_validate(await runs.summary(caller, _id(run_id)))
+
+
+@routes.get("/v2/runs/{run_id}/config", **allows(Permission.RUNS_VIEW, RunUnknown))
+async def show_run_config(run_id: IdInPath, caller: CallerDep, runs: RunsDep) -> ConfigOut:
+    """What it was started with, beside what is in force for it now: its own settings, those of the organisation,
+    prices, and its platform's file."""
+    return ConfigOut.model_validate(await runs.config(caller, _id(run_id)))
 
 
 @routes.get("/v2/runs/{run_id}/events", **allows(Permission.RUNS_VIEW, RunUnknown))

@@ -12,8 +12,10 @@ from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
 from leasehold.ids import show, uuid7
 from leasehold.jobs import WrongState
+from leasehold.platforms import Catalogue
 from leasehold.problems import fault, invalid
-from leasehold.runs import again, machine, store
+from leasehold.runs import again, config, machine, store
+from leasehold.runs.config import Circumstances, Config
 from leasehold.runs.history import History
 from leasehold.runs.machine import Act, ItemStatus, Pause, Status
 from leasehold.runs.models import RUN, Allowance, Entry, Estimate, Event, Item, Line, Run, RunFilter, SpentDay, Summary
@@ -27,9 +29,10 @@ Collectors = Callable[[UUID], Mapping[str, Collector]]
 class Runs:
     """All that is done with runs by those who plan and watch them."""
 
-    def __init__(self, db: Database, collectors: Collectors) -> None:
+    def __init__(self, db: Database, collectors: Collectors, catalogue: Catalogue) -> None:
         self._db = db
         self._collectors = collectors
+        self._catalogue = catalogue
 
     async def categories(self, caller: Caller) -> dict[str, list[Category]]:
         """What each collector can collect, at the prices of today."""
@@ -80,7 +83,7 @@ class Runs:
             told = {"estimated_cost_micros": estimate.total_cost_micros, "by": caller.name}
             await store.tell(conn, caller.organisation, run, [("created", told)])
             await audit.record(conn, caller, "run.created", show(RUN, run), told)
-            return await store.get(conn, caller.organisation, run)
+            return await self._freeze(conn, caller.organisation, run)
 
     async def act(self, caller: Caller, run: UUID, act: Act) -> Run:
         """Start, pause, resume or cancel. Raises RunUnknown, WrongState, and BudgetExceeded at a start."""
@@ -198,6 +201,15 @@ class Runs:
             found = await store.get(conn, caller.organisation, run)
             return await store.summary(conn, caller.organisation, found)
 
+    async def config(self, caller: Caller, run: UUID) -> Config:
+        """What a run was started with, beside what is in force for it now."""
+        async with self._db.transaction(caller.organisation) as conn:
+            found = await store.get(conn, caller.organisation, run)
+            then, at = await store.frozen(conn, caller.organisation, run)
+            now = config.current(found, await self._around(conn, caller.organisation, found))
+        is_started = found.wanted_at is not None
+        return Config(at, is_started, config.compare(then or config.known_of(found), now))
+
     async def _estimate(self, conn: Conn, caller: Caller, collector: str, categories: Sequence[str]) -> Estimate:
         there = self._collectors(caller.organisation)
         found = there.get(collector)
@@ -224,8 +236,23 @@ class Runs:
         _insist(run.estimated_cost_micros, cap)
         soft = allowed.soft_warning_percent
         await store.change(conn, store.SQL["want"], organisation, run.id, cap=cap, soft=soft)
+        await self._freeze(conn, organisation, run.id)
         await store.tell(conn, organisation, run.id, [("wanted", {"by": by, "budget_cap_micros": cap})])
         await serve_next(conn, organisation)
+
+    async def _freeze(self, conn: Conn, organisation: UUID, run: UUID) -> Run:
+        """Write down what a run goes by from now on."""
+        made = await store.get(conn, organisation, run)
+        await store.freeze(conn, organisation, run, config.frozen(made, await self._around(conn, organisation, made)))
+        return made
+
+    async def _around(self, conn: Conn, organisation: UUID, run: Run) -> Circumstances:
+        return Circumstances(
+            await store.allowance(conn, organisation),
+            self._collectors(organisation).get(run.collector),
+            self._catalogue.get(run.platform),
+            await store.today(conn),
+        )
 
     async def _cancel(self, conn: Conn, organisation: UUID, run: Run, by: str) -> None:
         await store.change(conn, store.SQL["put_off"], organisation, run.id)

@@ -92,6 +92,17 @@ async def create(
     await conn.execute(SQL["create"], {"organisation": organisation, **given})
 
 
+async def freeze(conn: Conn, organisation: UUID, run: UUID, config: Mapping[str, Any]) -> None:
+    """Write down what a run goes by, in place of what was written down before."""
+    await conn.execute(SQL["freeze"], {"organisation": organisation, "run": run, "config": written(config)})
+
+
+async def frozen(conn: Conn, organisation: UUID, run: UUID) -> tuple[dict[str, Any] | None, datetime | None]:
+    """What was written down of a run, and when; nothing of those from before."""
+    row = await (await conn.execute(SQL["frozen"], {"organisation": organisation, "run": run})).fetchone()
+    return (row[0], row[1]) if row else (None, None)
+
+
 async def get(conn: Conn, organisation: UUID, run: UUID) -> Run:
     """Raises RunUnknown."""
     found = await several(conn, organisation, [run])

@@ -1506,6 +1506,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/runs/{run_id}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Run Config
+         * @description What it was started with, beside what is in force for it now: its own settings, those of the organisation,
+         *     prices, and its platform's file.
+         */
+        get: operations["show_run_config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/runs/{run_id}/events": {
         parameters: {
             query?: never;
@@ -3255,6 +3276,23 @@ export interface components {
              * @description A sentence for people.
              */
             detail: string;
+        };
+        /** ConfigOut */
+        ConfigOut: {
+            /**
+             * Frozen At
+             * @description When it was written down; null for runs from before that was done: little is known of them.
+             */
+            frozen_at: string | null;
+            /**
+             * Is Started
+             * @description Until then it is what the run was planned with, and written down again.
+             */
+            is_started: boolean;
+            /** Differences */
+            differences: number;
+            /** Items */
+            items: components["schemas"]["SettingOut"][];
         };
         /** CountsOut */
         CountsOut: {
@@ -6282,6 +6320,29 @@ export interface components {
             site: string;
             /** Username */
             username: string;
+        };
+        /** SettingOut */
+        SettingOut: {
+            /**
+             * Path
+             * @description Where it stands: its section, for a category or so which one, and its name. `_micros`, `_seconds` and `_percent` at the end say what it is counted in.
+             */
+            path: string[];
+            /**
+             * Frozen
+             * @description When the run was started, or planned; null where there was none.
+             */
+            frozen: number | string | string[] | null;
+            /**
+             * Current
+             * @description In force for the run now; null where there is none any more.
+             */
+            current: number | string | string[] | null;
+            /**
+             * Differs
+             * @description Null when it was not written down then.
+             */
+            differs: boolean | null;
         };
         /** SiteIn */
         SiteIn: {
@@ -14767,6 +14828,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SummaryOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_run_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigOut"];
                 };
             };
             /** @description Malformed request (`/problems/malformed-request`) */

@@ -117,6 +117,23 @@ export function useSummary(run: Run) {
   })
 }
 
+/** What it was started with and what counts now, asked for again when the run was changed. */
+export function useConfig(run: Run) {
+  const {
+    id,
+    budget_cap_micros: cap,
+    max_in_flight: pace,
+    dropped_categories: dropped,
+    started_at: since,
+  } = run
+  return useQuery({
+    queryKey: [...one(id), 'config', cap, pace, dropped, since],
+    queryFn: () => answered(api.GET('/v2/runs/{run_id}/config', at(id))),
+    placeholderData: (before) => before,
+    refetchInterval: useRhythm(SELDOM_MS),
+  })
+}
+
 /** What changed its state, its cap and its warnings; what comes with each checkpoint is left out. */
 export function useMoves(id: string) {
   return useQuery({
