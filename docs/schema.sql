@@ -1106,6 +1106,8 @@ CREATE TABLE public.run (
     max_in_flight integer DEFAULT 200 NOT NULL,
     config jsonb,
     frozen_at timestamp with time zone,
+    outcome jsonb,
+    is_cap_planned boolean DEFAULT false NOT NULL,
     CONSTRAINT run_categories_check CHECK ((cardinality(categories) >= 1)),
     CONSTRAINT run_check CHECK (((status = 'paused'::text) = (pause_reason IS NOT NULL))),
     CONSTRAINT run_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),

@@ -85,3 +85,32 @@ async def test_a_config_that_cannot_be_had_says_so_and_can_be_asked_for_again(pa
 
     await expect(page.get_by_role("status", name="Comparison")).to_contain_text("what it was planned with")
     await expect(page.get_by_role("columnheader", name="Planned with")).to_be_visible()
+
+
+async def test_a_plan_says_what_is_likely_and_where_a_cap_would_end_it(page: Page, server: Leasehold) -> None:
+    completed(server, "books")  # of which 40 are found where 500 are wanted
+    await sign_in(page, server.token, "/ui/runs/new?collector=amazon&categories=electronics,books")
+    review = page.get_by_role("table", name="Estimate")
+    never = review.get_by_role("row").filter(has_text="Electronics")
+    await expect(never).to_contain_text("list price, never run")
+    learned = review.get_by_role("row").filter(has_text="Books")
+    await expect(learned).to_contain_text("from 1 run")
+    await expect(learned).to_contain_text("$0.021")
+
+    await page.get_by_label("Cap of this run").fill("99")
+    await expect(page.get_by_text("Not above $25.00, which the organisation allows.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Review and confirm")).to_be_disabled()
+    await page.get_by_label("Cap of this run").fill("0.105")
+    verdict = page.get_by_role("status", name="Verdict")
+    await expect(verdict).to_contain_text("likely to pause near item 200")
+    await expect(page).to_have_url(re.compile("cap=0.105"))
+    assert await barriers(page) == []
+
+    await page.get_by_role("button", name=re.compile("^Expected")).click()
+    await expect(verdict).to_contain_text("Within the cap of $0.29 as expected")
+    await page.get_by_role("button", name="Review and confirm").click()
+    await page.get_by_role("button", name="Start run — up to $0.29").click()
+
+    await expect(page).to_have_url(re.compile(r"/ui/runs/run_"))
+    run = page.url.rsplit("/", 1)[1].partition("?")[0]
+    assert ask(server, "GET", f"/v2/runs/{run}")["budget_cap_micros"] == 290_000

@@ -184,6 +184,10 @@ class BudgetExceeded(ProblemError):
     """It may cost more than the cap allows."""
 
 
+class PriceMissing(ProblemError):
+    """Nobody wrote down what something costs that a run would collect."""
+
+
 class EntityUnknown(ProblemError):
     """No entity of your organisation has this id."""
 

@@ -50,6 +50,13 @@ class Prices:
             f"Add an entry with `source: {source}`, its provider, `from` and `micros` to prices.yaml."
         )
 
+    def known(self, source: str, day: date) -> int | None:
+        """The same for who only wants to show it."""
+        try:
+            return self.price(source, day)
+        except PriceUnknown:
+            return None
+
     def cost(self, source: str, day: date | None) -> int:
         """What a call did cost that is over: a provider without a calendar does not make it undone."""
         try:

@@ -112,11 +112,7 @@ def _planned(run: Run) -> dict[str, Any]:
 
 
 def _offered(now: Circumstances) -> dict[str, Any]:
-    """Categories as the collector has them; none where nobody knows what they cost."""
-    try:
-        offered = now.collector.categories(now.day) if now.collector else []
-    except PriceUnknown:
-        return {}
+    offered = now.collector.categories(now.day) if now.collector else []
     return {one.id: {"items": one.items, "unit_cost_micros": one.unit_cost_micros} for one in offered}
 
 

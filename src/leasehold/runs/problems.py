@@ -18,5 +18,14 @@ class BudgetExceeded(Problem):
     status, title = 409, "Budget exceeded"
 
 
+class PriceMissing(Problem):
+    """Nobody wrote down what `categories` cost, so nobody can say what the run may.
+
+    Add their price to `prices.yaml`, or leave them out.
+    """
+
+    status, title = 409, "Price missing"
+
+
 def unknown_run() -> RunUnknown:
     return RunUnknown("No run of your organisation has this id.")

@@ -38,8 +38,8 @@ from leasehold.runs.answers import (
     run_out,
 )
 from leasehold.runs.machine import Act, ItemStatus, Status
-from leasehold.runs.models import ITEM, RUN, Entry, RunFilter
-from leasehold.runs.problems import BudgetExceeded, RunUnknown, unknown_run
+from leasehold.runs.models import ITEM, RUN, Entry, Plan, RunFilter
+from leasehold.runs.problems import BudgetExceeded, PriceMissing, RunUnknown, unknown_run
 from leasehold.runs.service import Runs
 from leasehold.runs.steering import Change
 from leasehold.runs.watching import TICK_S, Watchers
@@ -70,6 +70,15 @@ WatchersDep = Annotated[Watchers, Depends(_watchers)]
 class PlanIn(Strict):
     collector: Annotated[str, Field(min_length=1, max_length=100)]
     categories: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(min_length=1, max_length=1000)
+
+    budget_cap_micros: Micros | None = Field(
+        None,
+        description="Of this run alone: not above the organisation's, which counts when it is left out. It may be "
+        "below the estimate; the run pauses there.",
+    )
+
+    def plan(self) -> Plan:
+        return Plan(self.collector, _each_once(self.categories), self.budget_cap_micros)
 
 
 class RunIn(PlanIn):
@@ -115,15 +124,15 @@ async def list_collectors(caller: CallerDep, runs: RunsDep) -> CollectorsOut:
 
 @routes.post("/v2/runs/estimate", **allows(Permission.RUNS_VIEW))
 async def estimate_run(plan: PlanIn, caller: CallerDep, runs: RunsDep) -> EstimateOut:
-    """What a run may cost, category by category. Nothing is spent by asking."""
-    return EstimateOut.model_validate(await runs.estimate(caller, plan.collector, _each_once(plan.categories)))
+    """What a run may cost at the most and is likely to, category by category. Nothing is spent by asking."""
+    return EstimateOut.model_validate(await runs.review(caller, plan.plan()))
 
 
-@routes.post("/v2/runs", status_code=201, **allows(Permission.RUNS_MANAGE, BudgetExceeded))
+@routes.post("/v2/runs", status_code=201, **allows(Permission.RUNS_MANAGE, BudgetExceeded, PriceMissing))
 async def create_run(new: RunIn, caller: CallerDep, runs: RunsDep, key: IdempotencyKey = None) -> RunOut:
     """Plan a run. It begins when it is started; one that may cost more than the cap is refused."""
     kept = once(caller, "POST /v2/runs", key, new)
-    return run_out(await runs.create(caller, new.collector, _each_once(new.categories), new.name, kept))
+    return run_out(await runs.create(caller, new.plan(), new.name, kept))
 
 
 @routes.get("/v2/runs", **allows(Permission.RUNS_VIEW))

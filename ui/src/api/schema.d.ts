@@ -1209,7 +1209,7 @@ export interface paths {
         put?: never;
         /**
          * Estimate Run
-         * @description What a run may cost, category by category. Nothing is spent by asking.
+         * @description What a run may cost at the most and is likely to, category by category. Nothing is spent by asking.
          */
         post: operations["estimate_run"];
         delete?: never;
@@ -3064,8 +3064,11 @@ export interface components {
              * @description How many are wanted at the most.
              */
             items: number;
-            /** Unit Cost Micros */
-            unit_cost_micros: number;
+            /**
+             * Unit Cost Micros
+             * @description Null when nobody wrote down the price.
+             */
+            unit_cost_micros: number | null;
         };
         /** CategoryProgressOut */
         CategoryProgressOut: {
@@ -3670,13 +3673,34 @@ export interface components {
         /** EstimateOut */
         EstimateOut: {
             /** Items */
-            items: components["schemas"]["EstimateLineOut"][];
+            items: components["schemas"]["PlannedLineOut"][];
             /** Total Cost Micros */
             total_cost_micros: number;
-            /** Budget Cap Micros */
+            /**
+             * Budget Cap Micros
+             * @description The one that was chosen for the run, else the organisation's.
+             */
             budget_cap_micros: number;
-            /** @description `warn` from the soft percent of the cap on, `blocked` above the cap. */
+            /** Organisation Cap Micros */
+            organisation_cap_micros: number;
+            /** @description `warn` from the soft percent of the cap on, `blocked` above the cap of the organisation, and without a price. */
             verdict: components["schemas"]["leasehold__runs__machine__Verdict"];
+            /**
+             * Forecast
+             * @description What each category is likely to cost, by what earlier runs did.
+             */
+            forecast: components["schemas"]["ForecastOut"][];
+            /** Low Cost Micros */
+            low_cost_micros: number;
+            /** Expected Cost Micros */
+            expected_cost_micros: number;
+            /** High Cost Micros */
+            high_cost_micros: number;
+            /**
+             * Pauses Near Item
+             * @description Where the cap is likely to end it; null when it bears what is expected.
+             */
+            pauses_near_item: number | null;
         };
         /** EventOut */
         EventOut: {
@@ -3849,6 +3873,41 @@ export interface components {
             moments: components["schemas"]["MomentOut"][];
             /** Strips */
             strips: components["schemas"]["StripOut"][];
+        };
+        /** ForecastOut */
+        ForecastOut: {
+            /** Category */
+            category: string;
+            /**
+             * Low Cost Micros
+             * @description As in the cheapest of earlier runs; null without a price.
+             */
+            low_cost_micros: number | null;
+            /**
+             * Expected Cost Micros
+             * @description As in the middle of them.
+             */
+            expected_cost_micros: number | null;
+            /**
+             * High Cost Micros
+             * @description As in the dearest; not below the list price while there are few.
+             */
+            high_cost_micros: number | null;
+            /**
+             * Expected Items
+             * @description As many as were found in the middle of them; not more than are wanted.
+             */
+            expected_items: number;
+            /**
+             * Runs
+             * @description That it was learned from: the latest that were completed, 20 at the most.
+             */
+            runs: number;
+            /**
+             * Confidence
+             * @description `from 14 runs`, `list price, never run` or `unknown price`.
+             */
+            confidence: string;
         };
         /** GrantOut */
         GrantOut: {
@@ -5028,6 +5087,28 @@ export interface components {
             collector: string;
             /** Categories */
             categories: string[];
+            /**
+             * Budget Cap Micros
+             * @description Of this run alone: not above the organisation's, which counts when it is left out. It may be below the estimate; the run pauses there.
+             */
+            budget_cap_micros?: number | null;
+        };
+        /** PlannedLineOut */
+        PlannedLineOut: {
+            /** Category */
+            category: string;
+            /** Items */
+            items: number;
+            /**
+             * Unit Cost Micros
+             * @description Null when nobody wrote down the price.
+             */
+            unit_cost_micros: number | null;
+            /**
+             * Cost Micros
+             * @description Of all its items at the list price; 0 where that is not known.
+             */
+            cost_micros: number;
         };
         /** PlatformOut */
         PlatformOut: {
@@ -5773,6 +5854,11 @@ export interface components {
             collector: string;
             /** Categories */
             categories: string[];
+            /**
+             * Budget Cap Micros
+             * @description Of this run alone: not above the organisation's, which counts when it is left out. It may be below the estimate; the run pauses there.
+             */
+            budget_cap_micros?: number | null;
             /**
              * Name
              * @description `Collection YYYY-MM-DD HH:MM` when left out.
@@ -13687,7 +13773,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Budget exceeded (`/problems/budget-exceeded`) */
+            /** @description Budget exceeded (`/problems/budget-exceeded`); Price missing (`/problems/price-missing`) */
             409: {
                 headers: {
                     [name: string]: unknown;

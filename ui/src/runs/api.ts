@@ -35,10 +35,12 @@ export function useCollectors() {
   })
 }
 
-export function useEstimate(collector: string, categories: string[]) {
+type Choices = { budget_cap_micros: number | null }
+
+export function useEstimate(collector: string, categories: string[], choices: Choices) {
   return useQuery({
-    queryKey: [...RUNS, 'estimate', collector, categories],
-    queryFn: () => answered(api.POST('/v2/runs/estimate', { body: { collector, categories } })),
+    queryKey: [...RUNS, 'estimate', collector, categories, choices],
+    queryFn: () => answered(api.POST('/v2/runs/estimate', { body: { collector, categories, ...choices } })),
     enabled: collector !== '' && categories.length > 0,
     placeholderData: (before) => before,
     staleTime: 0,
