@@ -569,6 +569,7 @@ def _runs(database: TestDatabase, ours: UUID) -> dict[str, Any]:
         "q": None,
         "category": None,
         "collector": "amazon",
+        "config": '{"stolen": {}}',
         "cap": 1,
         "soft": 50,
         "sub_status": None,

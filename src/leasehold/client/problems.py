@@ -188,6 +188,10 @@ class PlatformMissing(ProblemError):
     """What this collector finds goes through a platform whose file is not there."""
 
 
+class PriceMissing(ProblemError):
+    """Nobody wrote down what something costs that a run would collect."""
+
+
 class EntityUnknown(ProblemError):
     """No entity of your organisation has this id."""
 

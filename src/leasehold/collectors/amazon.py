@@ -89,11 +89,13 @@ class Amazon:
                 return category
         raise CategoryUnknown(f"The collector {self.slug} has no category {name!r}.")
 
-    def _unit(self, category: CategoryFile, day: date) -> int:
+    def _unit(self, category: CategoryFile, day: date) -> int | None:
         """Rounded up, so that all items together pay for all pages they stand on."""
+        search, product = self._prices.known(SEARCH, day), self._prices.known(PRODUCT, day)
+        if search is None or product is None:
+            return None
         pages = -(-category.items // self._file.products_per_page)
-        share = -(-pages * self._prices.price(SEARCH, day) // category.items)
-        return self._prices.price(PRODUCT, day) + share
+        return product + -(-pages * search // category.items)
 
 
 def _organic(found: Answer, cost: int) -> list[str]:

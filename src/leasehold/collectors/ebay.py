@@ -38,7 +38,7 @@ class Ebay:
         await self._api.aclose()
 
     def categories(self, day: date) -> list[Category]:
-        unit = self._prices.price(SOURCE, day)
+        unit = self._prices.known(SOURCE, day)
         return [Category(one.id, one.name, one.items, unit) for one in self._file.categories]
 
     def item_cost_micros(self, day: date) -> int:

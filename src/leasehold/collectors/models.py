@@ -12,7 +12,7 @@ class Category:
     id: str
     name: str
     items: int  # so many are wanted at the most
-    unit_cost_micros: int  # of one item, with its share of finding it
+    unit_cost_micros: int | None  # of one item, with its share of finding it; None when nobody wrote down its price
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,13 @@ class Collector(Protocol):
     provider: str  # who is paid, and who may be down
 
     def categories(self, day: date) -> list[Category]:
-        """What can be collected, at the prices of that day. Raises PriceUnknown."""
+        """What can be collected, at the prices of that day."""
 
     def item_cost_micros(self, day: date) -> int:
         """What one call of `collect` costs at the most, when it is begun on that day."""
 
     def listing_cost_micros(self, day: date) -> int:
-        """What one call of `list` costs at the most."""
+        """What one call of `list` costs at the most. Raises PriceUnknown."""
 
     async def list(self, category: str, cursor: str | None) -> Listing:
         """One page of the provider. The same cursor gives the same page, as far as the provider does."""

@@ -62,6 +62,13 @@ class Prices:
         """The days from which a price counts."""
         return [entry.since for entry in self._of.get(source, [])]
 
+    def known(self, source: str, day: date) -> int | None:
+        """The same for who only wants to show it."""
+        try:
+            return self.price(source, day)
+        except PriceUnknown:
+            return None
+
     def cost(self, source: str, day: date | None) -> int:
         """What a call did cost that is over: a provider without a calendar does not make it undone."""
         try:

@@ -15,12 +15,15 @@ from leasehold.strict import Answer
 RunId = Annotated[UUID, PlainSerializer(lambda value: show(RUN, value), return_type=str)]
 ItemId = Annotated[UUID, PlainSerializer(lambda value: show(ITEM, value), return_type=str)]
 
+# A setting: a number, a text, several texts, or none.
+Value = int | float | str | list[str] | None
+
 
 class CategoryOut(Answer):
     id: str
     name: str
     items: int = Field(description="How many are wanted at the most.")
-    unit_cost_micros: int
+    unit_cost_micros: int | None = Field(description="Null when nobody wrote down the price.")
 
 
 class CollectorOut(Answer):
@@ -39,11 +42,39 @@ class EstimateLineOut(Answer):
     cost_micros: int
 
 
+class PlannedLineOut(Answer):
+    category: str
+    items: int
+    unit_cost_micros: int | None = Field(description="Null when nobody wrote down the price.")
+    cost_micros: int = Field(description="Of all its items at the list price; 0 where that is not known.")
+
+
+class ForecastOut(Answer):
+    category: str
+    low_cost_micros: int | None = Field(description="As in the cheapest of earlier runs; null without a price.")
+    expected_cost_micros: int | None = Field(description="As in the middle of them.")
+    high_cost_micros: int | None = Field(description="As in the dearest; not below the list price while there are few.")
+    expected_items: int = Field(description="As many as were found in the middle of them; not more than are wanted.")
+    runs: int = Field(description="That it was learned from: the latest that were completed, 20 at the most.")
+    confidence: str = Field(description="`from 14 runs`, `list price, never run` or `unknown price`.")
+
+
 class EstimateOut(Answer):
-    items: list[EstimateLineOut]
+    items: list[PlannedLineOut]
     total_cost_micros: int
-    budget_cap_micros: int
-    verdict: Verdict = Field(description="`warn` from the soft percent of the cap on, `blocked` above the cap.")
+    budget_cap_micros: int = Field(description="The one that was chosen for the run, else the organisation's.")
+    organisation_cap_micros: int
+    verdict: Verdict = Field(
+        description="`warn` from the soft percent of the cap on, `blocked` above the cap of the organisation, and "
+        "without a price."
+    )
+    forecast: list[ForecastOut] = Field(description="What each category is likely to cost, by what earlier runs did.")
+    low_cost_micros: int
+    expected_cost_micros: int
+    high_cost_micros: int
+    pauses_near_item: int | None = Field(
+        description="Where the cap is likely to end it; null when it bears what is expected."
+    )
 
 
 class CheckpointOut(Answer):
@@ -143,6 +174,25 @@ class SummaryOut(Answer):
     categories: list[CategoryProgressOut]
     failures: list[FailureOut]
     spending: list[SpentOut] = Field(description="What was spent by when, for a chart.")
+
+
+class SettingOut(Answer):
+    path: list[str] = Field(
+        description="Where it stands: its section, for a category or so which one, and its name. `_micros`, `_seconds` "
+        "and `_percent` at the end say what it is counted in."
+    )
+    frozen: Value = Field(description="When the run was started, or planned; null where there was none.")
+    current: Value = Field(description="In force for the run now; null where there is none any more.")
+    differs: bool | None = Field(description="Null when it was not written down then.")
+
+
+class ConfigOut(Answer):
+    frozen_at: datetime | None = Field(
+        description="When it was written down; null for runs from before that was done: little is known of them."
+    )
+    is_started: bool = Field(description="Until then it is what the run was planned with, and written down again.")
+    differences: int
+    items: list[SettingOut]
 
 
 class RunCountsOut(Answer):

@@ -27,16 +27,25 @@ class Line:
 
     category: str
     items: int
-    unit_cost_micros: int
+    unit_cost_micros: int | None  # None when nobody wrote down the price
 
     @property
     def cost_micros(self) -> int:
-        return self.items * self.unit_cost_micros
+        return self.items * (self.unit_cost_micros or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What somebody wants collected, and how."""
+
+    collector: str
+    categories: Sequence[str]
+    cap_micros: int | None = None  # chosen for this run; it may be below what is estimated
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run is thought to cost, before anything is spent."""
+    """What a run is thought to cost at the most, before anything is spent."""
 
     items: list[Line]
     budget_cap_micros: int
@@ -45,6 +54,10 @@ class Estimate:
     @property
     def total_cost_micros(self) -> int:
         return sum(line.cost_micros for line in self.items)
+
+    @property
+    def without_price(self) -> list[str]:
+        return [line.category for line in self.items if line.unit_cost_micros is None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,7 @@ class Run:
     estimated_cost_micros: int
     budget_cap_micros: int
     has_own_cap: bool
+    is_cap_planned: bool  # chosen with the plan, and may be below the estimate
     soft_warning_percent: int
     warned_cap_micros: int | None
     spent_micros: int

@@ -27,5 +27,14 @@ class PlatformMissing(Problem):
     status, title = 409, "Platform missing"
 
 
+class PriceMissing(Problem):
+    """Nobody wrote down what `categories` cost, so nobody can say what the run may.
+
+    Add their price to `prices.yaml`, or leave them out.
+    """
+
+    status, title = 409, "Price missing"
+
+
 def unknown_run() -> RunUnknown:
     return RunUnknown("No run of your organisation has this id.")

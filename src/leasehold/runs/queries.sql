@@ -32,15 +32,15 @@ SELECT id
 
 -- name: create
 INSERT INTO run (id, organisation, name, collector, platform, categories, estimate, estimated_cost_micros,
-                 budget_cap_micros, soft_warning_percent, total_items, created_by)
+                 budget_cap_micros, has_own_cap, is_cap_planned, soft_warning_percent, total_items, created_by)
 VALUES (%(run)s::uuid, %(organisation)s::uuid,
         coalesce(%(name)s::text, 'Collection ' || to_char(clock_timestamp(), 'YYYY-MM-DD HH24:MI')), %(collector)s::text,
         %(platform)s::text, %(categories)s::text[], %(estimate)s::text::jsonb, %(cost)s::bigint, %(cap)s::bigint,
-        %(soft)s::smallint, %(total)s::bigint, %(created_by)s::text);
+        %(is_planned)s::boolean, %(is_planned)s::boolean, %(soft)s::smallint, %(total)s::bigint, %(created_by)s::text);
 
 -- name: runs
 SELECT r.id, r.name, r.collector, r.platform, r.categories, r.status, r.sub_status, r.pause_reason, r.pause_detail, r.estimate,
-       r.estimated_cost_micros, r.budget_cap_micros, r.has_own_cap, r.soft_warning_percent, r.warned_cap_micros,
+       r.estimated_cost_micros, r.budget_cap_micros, r.has_own_cap, r.is_cap_planned, r.soft_warning_percent, r.warned_cap_micros,
        r.spent_micros, r.reserved_micros, r.total_items, r.processed_items, r.failed_items, r.skipped_items, r.place,
        r.checkpoint_at, r.recent_items, r.recent_failed, r.warnings, r.last_seq, r.created_by, r.created_at, r.wanted_at,
        r.started_at, r.paused_at, r.completed_at, r.driver_fence, r.dropped_categories, r.max_in_flight,
@@ -83,6 +83,16 @@ UPDATE run
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid AND driver = %(driver)s::uuid
    AND driver_fence = %(fence)s::bigint AND driver_until > clock_timestamp()
 RETURNING id;
+
+-- name: freeze
+UPDATE run
+   SET config = %(config)s::text::jsonb, frozen_at = clock_timestamp()
+ WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
+
+-- name: frozen
+SELECT config, frozen_at
+  FROM run
+ WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
 
 -- name: rename
 UPDATE run SET name = %(name)s::text WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
@@ -149,8 +159,50 @@ SELECT count(*)::int
 -- name: finish
 UPDATE run
    SET status = %(status)s::text, sub_status = %(sub_status)s::text, pause_reason = NULL, pause_detail = NULL,
-       completed_at = clock_timestamp(), resume_at = NULL
+       completed_at = clock_timestamp(), resume_at = NULL,
+       outcome = (SELECT jsonb_object_agg(c.category, to_jsonb(c))
+                    FROM (SELECT category, count(*) AS found,
+                                 count(*) FILTER (WHERE status IN ('completed', 'failed')) AS paid,
+                                 sum(cost_micros) AS micros
+                            FROM run_item
+                           WHERE organisation = %(organisation)s::uuid AND run = %(run)s::uuid
+                           GROUP BY category) AS c)
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
+
+-- name: learned
+-- What the latest runs found and paid for, category by category, with a share of what listing cost them. Those that were
+-- over before it was written down have their items counted.
+SELECT g.category, (line.said ->> 'items')::bigint AS wanted, (line.said ->> 'unit_cost_micros')::bigint AS list_micros,
+       coalesce(own.found, 0)::bigint AS found, coalesce(own.paid, 0)::bigint AS paid,
+       coalesce(own.micros, 0)::bigint AS paid_micros,
+       (coalesce(own.found, 0) * whole.listing / greatest(whole.found, 1))::bigint AS listed_micros
+  FROM unnest(%(categories)s::text[]) AS g (category)
+ CROSS JOIN LATERAL (
+         SELECT r.id, r.estimate, r.spent_micros, r.outcome
+           FROM run r
+          WHERE r.organisation = %(organisation)s::uuid AND r.collector = %(collector)s::text AND r.status = 'completed'
+            AND g.category = ANY(r.categories) AND g.category <> ALL(r.dropped_categories)
+          ORDER BY r.created_at DESC, r.id DESC
+          LIMIT %(limit)s::int) AS r
+ CROSS JOIN LATERAL (
+         SELECT coalesce(r.outcome,
+                         (SELECT jsonb_object_agg(c.category, to_jsonb(c))
+                            FROM (SELECT category, count(*) AS found,
+                                         count(*) FILTER (WHERE status IN ('completed', 'failed')) AS paid,
+                                         sum(cost_micros) AS micros
+                                    FROM run_item
+                                   WHERE organisation = %(organisation)s::uuid AND run = r.id
+                                   GROUP BY category) AS c), '{}') AS said) AS outcome
+ CROSS JOIN LATERAL (
+         SELECT coalesce(sum((one.value ->> 'found')::bigint), 0) AS found,
+                r.spent_micros - coalesce(sum((one.value ->> 'micros')::bigint), 0) AS listing
+           FROM jsonb_each(outcome.said) AS one) AS whole
+  LEFT JOIN LATERAL jsonb_to_record(outcome.said -> g.category) AS own (found bigint, paid bigint, micros bigint) ON true
+ CROSS JOIN LATERAL (
+         SELECT one.value AS said
+           FROM jsonb_array_elements(r.estimate) AS one
+          WHERE one.value ->> 'category' = g.category
+          LIMIT 1) AS line;
 
 -- name: wound_down
 UPDATE run

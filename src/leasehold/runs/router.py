@@ -22,6 +22,7 @@ from leasehold.runs.answers import (
     AllowanceOut,
     CollectorOut,
     CollectorsOut,
+    ConfigOut,
     EstimateOut,
     EventsOut,
     HistoryOut,
@@ -37,8 +38,8 @@ from leasehold.runs.answers import (
     run_out,
 )
 from leasehold.runs.machine import Act, ItemStatus, Status
-from leasehold.runs.models import ITEM, RUN, Entry, RunFilter
-from leasehold.runs.problems import BudgetExceeded, PlatformMissing, RunUnknown, unknown_run
+from leasehold.runs.models import ITEM, RUN, Entry, Plan, RunFilter
+from leasehold.runs.problems import BudgetExceeded, PlatformMissing, PriceMissing, RunUnknown, unknown_run
 from leasehold.runs.service import Runs
 from leasehold.runs.steering import Change
 from leasehold.runs.watching import TICK_S, Watchers
@@ -69,6 +70,15 @@ WatchersDep = Annotated[Watchers, Depends(_watchers)]
 class PlanIn(Strict):
     collector: Annotated[str, Field(min_length=1, max_length=100)]
     categories: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(min_length=1, max_length=1000)
+
+    budget_cap_micros: Micros | None = Field(
+        None,
+        description="Of this run alone: not above the organisation's, which counts when it is left out. It may be "
+        "below the estimate; the run pauses there.",
+    )
+
+    def plan(self) -> Plan:
+        return Plan(self.collector, _each_once(self.categories), self.budget_cap_micros)
 
 
 class RunIn(PlanIn):
@@ -114,15 +124,17 @@ async def list_collectors(caller: CallerDep, runs: RunsDep) -> CollectorsOut:
 
 @routes.post("/v2/runs/estimate", **allows(Permission.RUNS_VIEW, PlatformMissing))
 async def estimate_run(plan: PlanIn, caller: CallerDep, runs: RunsDep) -> EstimateOut:
-    """What a run may cost, category by category. Nothing is spent by asking."""
-    return EstimateOut.model_validate(await runs.estimate(caller, plan.collector, _each_once(plan.categories)))
+    """What a run may cost at the most and is likely to, category by category. Nothing is spent by asking."""
+    return EstimateOut.model_validate(await runs.review(caller, plan.plan()))
 
 
-@routes.post("/v2/runs", status_code=201, **allows(Permission.RUNS_MANAGE, BudgetExceeded, PlatformMissing))
+@routes.post(
+    "/v2/runs", status_code=201, **allows(Permission.RUNS_MANAGE, BudgetExceeded, PlatformMissing, PriceMissing)
+)
 async def create_run(new: RunIn, caller: CallerDep, runs: RunsDep, key: IdempotencyKey = None) -> RunOut:
     """Plan a run. It begins when it is started; one that may cost more than the cap is refused."""
     kept = once(caller, "POST /v2/runs", key, new)
-    return run_out(await runs.create(caller, new.collector, _each_once(new.categories), new.name, kept))
+    return run_out(await runs.create(caller, new.plan(), new.name, kept))
 
 
 @routes.get("/v2/runs", **allows(Permission.RUNS_VIEW))
@@ -261,6 +273,13 @@ async def export_run_ledger(run_id: IdInPath, caller: CallerDep, runs: RunsDep) 
 async def summarise_run(run_id: IdInPath, caller: CallerDep, runs: RunsDep) -> SummaryOut:
     """How each category does, failures by their code, and what was spent by when."""
     return SummaryOut.model_validate(await runs.summary(caller, _id(run_id)))
+
+
+@routes.get("/v2/runs/{run_id}/config", **allows(Permission.RUNS_VIEW, RunUnknown))
+async def show_run_config(run_id: IdInPath, caller: CallerDep, runs: RunsDep) -> ConfigOut:
+    """What it was started with, beside what is in force for it now: its own settings, those of the organisation,
+    prices, and its platform's file."""
+    return ConfigOut.model_validate(await runs.config(caller, _id(run_id)))
 
 
 @routes.get("/v2/runs/{run_id}/events", **allows(Permission.RUNS_VIEW, RunUnknown))

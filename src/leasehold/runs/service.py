@@ -14,11 +14,26 @@ from leasehold.ids import show, uuid7
 from leasehold.jobs import WrongState
 from leasehold.platforms import Catalogue
 from leasehold.problems import fault, invalid
-from leasehold.runs import again, machine, store
+from leasehold.runs import again, config, machine, store
+from leasehold.runs.config import Circumstances, Config
+from leasehold.runs.forecast import Review, foresee
 from leasehold.runs.history import History
-from leasehold.runs.machine import Act, ItemStatus, Pause, Status
-from leasehold.runs.models import RUN, Allowance, Entry, Estimate, Event, Item, Line, Run, RunFilter, SpentDay, Summary
-from leasehold.runs.problems import BudgetExceeded, PlatformMissing
+from leasehold.runs.machine import Act, ItemStatus, Pause, Status, Verdict
+from leasehold.runs.models import (
+    RUN,
+    Allowance,
+    Entry,
+    Estimate,
+    Event,
+    Item,
+    Line,
+    Plan,
+    Run,
+    RunFilter,
+    SpentDay,
+    Summary,
+)
+from leasehold.runs.problems import BudgetExceeded, PlatformMissing, PriceMissing
 from leasehold.runs.steering import Change, change
 
 # Those of an organisation, by their slugs.
@@ -51,29 +66,35 @@ class Runs:
             await audit.record(conn, caller, "settings.changed", "settings", dict(changes))
         return after
 
-    async def estimate(self, caller: Caller, collector: str, categories: Sequence[str]) -> Estimate:
-        async with self._db.transaction(caller.organisation) as conn:
-            return await self._estimate(conn, caller, collector, categories)
+    async def review(self, caller: Caller, plan: Plan) -> Review:
+        """What a plan may cost at the most, and what it is likely to by what earlier runs did cost."""
+        organisation = caller.organisation
+        async with self._db.transaction(organisation) as conn:
+            allowed = await store.allowance(conn, organisation)
+            estimate = await self._estimate(conn, organisation, plan, allowed)
+            lessons = await store.learned(conn, organisation, plan.collector, plan.categories)
+        return Review(estimate, foresee(estimate.items, lessons), allowed.budget_cap_micros)
 
-    async def create(
-        self, caller: Caller, collector: str, categories: Sequence[str], name: str | None, once: Once | None = None
-    ) -> Run:
-        """Plan a run. Raises BudgetExceeded when it may cost more than the cap."""
+    async def create(self, caller: Caller, plan: Plan, name: str | None, once: Once | None = None) -> Run:
+        """Plan a run. Raises BudgetExceeded when it may cost more than the organisation's cap, PriceMissing when
+        nobody knows what it may cost."""
         async with self._db.transaction(caller.organisation) as conn:
             if once is not None and (made := await idempotency.claim(conn, once)) is not None:
                 return await store.get(conn, caller.organisation, UUID(hex=made))
             run = uuid7()
-            estimate = await self._estimate(conn, caller, collector, categories)
-            _insist(estimate.total_cost_micros, estimate.budget_cap_micros)
             allowed = await store.allowance(conn, caller.organisation)
+            estimate = await self._estimate(conn, caller.organisation, plan, allowed)
+            _insist(estimate.total_cost_micros, allowed.budget_cap_micros)
+            _insist_on_prices(estimate)
             await store.create(
                 conn,
                 caller.organisation,
                 run,
                 name=name,
-                collector=collector,
-                platform=self._collectors(caller.organisation)[collector].platform,
+                collector=plan.collector,
+                platform=self._collectors(caller.organisation)[plan.collector].platform,
                 estimate=estimate,
+                is_cap_planned=plan.cap_micros is not None,
                 soft=allowed.soft_warning_percent,
                 by=caller.name,
             )
@@ -82,7 +103,7 @@ class Runs:
             told = {"estimated_cost_micros": estimate.total_cost_micros, "by": caller.name}
             await store.tell(conn, caller.organisation, run, [("created", told)])
             await audit.record(conn, caller, "run.created", show(RUN, run), told)
-            return await store.get(conn, caller.organisation, run)
+            return await self._freeze(conn, caller.organisation, run)
 
     async def act(self, caller: Caller, run: UUID, act: Act) -> Run:
         """Start, pause, resume or cancel. Raises RunUnknown, WrongState, and BudgetExceeded at a start or resume."""
@@ -203,15 +224,24 @@ class Runs:
             found = await store.get(conn, caller.organisation, run)
             return await store.summary(conn, caller.organisation, found)
 
-    async def _estimate(self, conn: Conn, caller: Caller, collector: str, categories: Sequence[str]) -> Estimate:
-        there = self._collectors(caller.organisation)
-        found = there.get(collector)
+    async def config(self, caller: Caller, run: UUID) -> Config:
+        """What a run was started with, beside what is in force for it now."""
+        async with self._db.transaction(caller.organisation) as conn:
+            found = await store.get(conn, caller.organisation, run)
+            then, at = await store.frozen(conn, caller.organisation, run)
+            now = config.current(found, await self._around(conn, caller.organisation, found))
+        is_started = found.wanted_at is not None
+        return Config(at, is_started, config.compare(then or config.known_of(found), now))
+
+    async def _estimate(self, conn: Conn, organisation: UUID, plan: Plan, allowed: Allowance) -> Estimate:
+        there, categories = self._collectors(organisation), plan.categories
+        found = there.get(plan.collector)
         if found is None:
             known = ", ".join(there)
             raise invalid(fault("body", "/collector", f"There is no such collector, only {known}."))
         if self._catalogue.get(found.platform) is None:
             raise PlatformMissing(
-                f"What {collector} finds goes through the platform {found.platform}, whose file is not there: "
+                f"What {plan.collector} finds goes through the platform {found.platform}, whose file is not there: "
                 f"put {found.platform}.yaml into the folder of platforms.",
                 platform=found.platform,
             )
@@ -224,19 +254,34 @@ class Runs:
                 )
             )
         lines = [Line(name, offered[name].items, offered[name].unit_cost_micros) for name in categories]
-        allowed = await store.allowance(conn, caller.organisation)
-        total = sum(line.cost_micros for line in lines)
-        cap = allowed.budget_cap_micros
-        return Estimate(lines, cap, machine.verdict(total, cap, allowed.soft_warning_percent))
+        _check_cap(plan.cap_micros, lines, allowed)
+        cap = allowed.budget_cap_micros if plan.cap_micros is None else plan.cap_micros
+        return Estimate(lines, cap, _verdict(lines, cap, allowed))
 
     async def _start(self, conn: Conn, organisation: UUID, run: Run, by: str) -> None:
         allowed = await store.allowance(conn, organisation)
         cap = run.budget_cap_micros if run.has_own_cap else allowed.budget_cap_micros
-        _insist(run.estimated_cost_micros, cap)
+        # Who chose a cap with the plan knows where it pauses; what the organisation allows stands all the same.
+        _insist(run.estimated_cost_micros, allowed.budget_cap_micros if run.is_cap_planned else cap)
         soft = allowed.soft_warning_percent
         await store.change(conn, store.SQL["want"], organisation, run.id, cap=cap, soft=soft)
+        await self._freeze(conn, organisation, run.id)
         await store.tell(conn, organisation, run.id, [("wanted", {"by": by, "budget_cap_micros": cap})])
         await serve_next(conn, organisation)
+
+    async def _freeze(self, conn: Conn, organisation: UUID, run: UUID) -> Run:
+        """Write down what a run goes by from now on."""
+        made = await store.get(conn, organisation, run)
+        await store.freeze(conn, organisation, run, config.frozen(made, await self._around(conn, organisation, made)))
+        return made
+
+    async def _around(self, conn: Conn, organisation: UUID, run: Run) -> Circumstances:
+        return Circumstances(
+            await store.allowance(conn, organisation),
+            self._collectors(organisation).get(run.collector),
+            self._catalogue.get(run.platform),
+            await store.today(conn),
+        )
 
     async def _cancel(self, conn: Conn, organisation: UUID, run: Run, by: str) -> None:
         await store.change(conn, store.SQL["put_off"], organisation, run.id, tries_on=False)
@@ -259,6 +304,35 @@ def _insist(cost_micros: int, cap_micros: int) -> None:
             estimated_cost_micros=cost_micros,
             budget_cap_micros=cap_micros,
         )
+
+
+def _insist_on_prices(estimate: Estimate) -> None:
+    if names := estimate.without_price:
+        raise PriceMissing(
+            f"Nobody wrote down what {', '.join(names)} cost. Add the price to prices.yaml, or leave them out.",
+            categories=names,
+        )
+
+
+def _check_cap(cap: int | None, lines: Sequence[Line], allowed: Allowance) -> None:
+    """A cap of its own is not above what the organisation allows, and bears one item at least."""
+    if cap is None:
+        return
+    if cap > allowed.budget_cap_micros:
+        raise invalid(
+            fault("body", "/budget_cap_micros", f"Not above {allowed.budget_cap_micros}, the organisation's.")
+        )
+    if cap < (least := max(line.unit_cost_micros or 0 for line in lines)):
+        raise invalid(fault("body", "/budget_cap_micros", f"It bears no item: one may cost {least}."))
+
+
+def _verdict(lines: Sequence[Line], cap: int, allowed: Allowance) -> Verdict:
+    """A cap that was chosen for this run only warns: the run pauses there."""
+    total, soft = sum(line.cost_micros for line in lines), allowed.soft_warning_percent
+    at_all = machine.verdict(total, allowed.budget_cap_micros, soft)
+    if at_all is Verdict.BLOCKED or any(line.unit_cost_micros is None for line in lines):
+        return Verdict.BLOCKED
+    return Verdict.OK if machine.verdict(total, cap, soft) is Verdict.OK else Verdict.WARN
 
 
 async def serve_next(conn: Conn, organisation: UUID) -> None:

@@ -9,6 +9,7 @@ import orjson
 from psycopg.rows import class_row
 
 from leasehold.db import Conn, Database, queries
+from leasehold.runs.forecast import LATEST, Lesson
 from leasehold.runs.history import History, Past, moves, spans
 from leasehold.runs.machine import ItemStatus, Latest, Pause, Status
 from leasehold.runs.models import (
@@ -63,6 +64,7 @@ async def create(
     collector: str,
     platform: str,
     estimate: Estimate,
+    is_cap_planned: bool,
     soft: int,
     by: str,
 ) -> None:
@@ -85,11 +87,31 @@ async def create(
         ),
         "cost": estimate.total_cost_micros,
         "cap": estimate.budget_cap_micros,
+        "is_planned": is_cap_planned,
         "soft": soft,
         "total": sum(line.items for line in estimate.items),
         "created_by": by,
     }
     await conn.execute(SQL["create"], {"organisation": organisation, **given})
+
+
+async def learned(conn: Conn, organisation: UUID, collector: str, categories: Sequence[str]) -> list[Lesson]:
+    """What the latest runs found and paid for, category by category."""
+    cur = conn.cursor(row_factory=class_row(Lesson))
+    given = {"collector": collector, "categories": list(categories), "limit": LATEST}
+    await cur.execute(SQL["learned"], {"organisation": organisation, **given})
+    return await cur.fetchall()
+
+
+async def freeze(conn: Conn, organisation: UUID, run: UUID, config: Mapping[str, Any]) -> None:
+    """Write down what a run goes by, in place of what was written down before."""
+    await conn.execute(SQL["freeze"], {"organisation": organisation, "run": run, "config": written(config)})
+
+
+async def frozen(conn: Conn, organisation: UUID, run: UUID) -> tuple[dict[str, Any] | None, datetime | None]:
+    """What was written down of a run, and when; nothing of those from before."""
+    row = await (await conn.execute(SQL["frozen"], {"organisation": organisation, "run": run})).fetchone()
+    return (row[0], row[1]) if row else (None, None)
 
 
 async def get(conn: Conn, organisation: UUID, run: UUID) -> Run:

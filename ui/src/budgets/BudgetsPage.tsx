@@ -6,7 +6,7 @@ import { Button } from '@/kit/Button'
 import { asked } from '@/kit/copying'
 import { Listing } from '@/kit/Listing'
 import { Moment } from '@/kit/Moment'
-import { money } from '@/kit/money'
+import { money, priced } from '@/kit/money'
 import { Page, Panel } from '@/kit/Panel'
 import { Segments } from '@/kit/Segments'
 import { Empty, Failure } from '@/kit/states'
@@ -246,8 +246,10 @@ function PricesPanel() {
                   {line.collector}
                 </Cell>
                 <Cell column={PRICES.items}>{line.items.toLocaleString('en')}</Cell>
-                <Cell column={PRICES.price}>{money(line.unit_cost_micros)}</Cell>
-                <Cell column={PRICES.whole}>{money(line.items * line.unit_cost_micros)}</Cell>
+                <Cell column={PRICES.price}>{priced(line.unit_cost_micros)}</Cell>
+                <Cell column={PRICES.whole}>
+                  {priced(line.unit_cost_micros && line.items * line.unit_cost_micros)}
+                </Cell>
               </tr>
             ))}
           </Table>

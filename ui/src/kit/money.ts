@@ -13,6 +13,11 @@ export function money(micros: number): string {
   })}`
 }
 
+/** What something costs, where anybody knows. */
+export function priced(micros: number | null | undefined): string {
+  return micros === null || micros === undefined ? 'unknown' : money(micros)
+}
+
 /** Whole cents, never less than it may cost. */
 export function moneyAtMost(micros: number): string {
   return money(Math.ceil(micros / CENT) * CENT)

@@ -1,6 +1,6 @@
 // The categories of a collector to choose from, with how many items are wanted of each and what one costs.
 import { Button } from '@/kit/Button'
-import { money } from '@/kit/money'
+import { priced } from '@/kit/money'
 import { Cell, type Column, ROW, Table } from '@/kit/Table'
 import type { Category } from './types'
 
@@ -46,7 +46,7 @@ export function CategoryTable({ categories, chosen, onChoose }: Props) {
                 {name} {name !== id && <span className="font-mono text-xs text-soft">{id}</span>}
               </Cell>
               <Cell column={COLUMNS.items}>{items.toLocaleString('en')}</Cell>
-              <Cell column={COLUMNS.price}>{unit_cost_micros > 0 ? money(unit_cost_micros) : 'free'}</Cell>
+              <Cell column={COLUMNS.price}>{unit_cost_micros === 0 ? 'free' : priced(unit_cost_micros)}</Cell>
             </tr>
           ))}
         </Table>

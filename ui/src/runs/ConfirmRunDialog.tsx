@@ -2,7 +2,8 @@
 import { Confirm } from '@/kit/Confirm'
 import { money, moneyAtMost } from '@/kit/money'
 import { useBegin, useCounts } from './api'
-import { EstimateTable, Verdict } from './ReviewPanel'
+import { EstimateTable } from './EstimateTable'
+import { Verdict } from './ReviewPanel'
 import type { Estimate, NewRun, Run } from './types'
 
 type Props = {
@@ -20,7 +21,7 @@ export function ConfirmRunDialog({ plan, estimate, idempotencyKey, onClose, onBe
   return (
     <Confirm
       title="Start this run?"
-      label={`Start run — up to ${moneyAtMost(estimate.total_cost_micros)}`}
+      label={`Start run — up to ${moneyAtMost(Math.min(estimate.total_cost_micros, estimate.budget_cap_micros))}`}
       needs="runs.manage"
       change={change}
       onConfirm={() => change.mutate({ plan, key: idempotencyKey }, { onSuccess: onBegun })}

@@ -5,11 +5,14 @@ import { newIdempotencyKey } from '@/api/client'
 import { useObjection } from '@/api/permissions'
 import { Button } from '@/kit/Button'
 import { TextField } from '@/kit/Field'
+import { microsOf } from '@/kit/money'
 import { Page, Panel } from '@/kit/Panel'
 import { Heading } from '@/kit/Subpage'
 import { Empty, Failure } from '@/kit/states'
+import { useSettled } from '@/kit/useSettled'
 import { useUrlText } from '@/kit/useUrlText'
 import { useCollectors, useEstimate } from './api'
+import { CapField, capFault } from './CapField'
 import { CategoryTable } from './CategoryTable'
 import { ConfirmRunDialog } from './ConfirmRunDialog'
 import { ReviewPanel } from './ReviewPanel'
@@ -63,13 +66,25 @@ function usePlan(collectors: Collector[]) {
   }
 }
 
+/** A cap for this run, in the address; and the estimate by it, as soon as it is one that can be. */
+function useCap(collector: string, chosen: string[]) {
+  const [typed, setTyped] = useUrlText('cap')
+  const plain = useEstimate(collector, chosen, { budget_cap_micros: null })
+  const fault = capFault(typed, plain.data)
+  const settled = useSettled(typed)
+  const choices = { budget_cap_micros: capFault(settled, plain.data) ? null : microsOf(settled) }
+  const estimate = useEstimate(collector, plain.data ? chosen : [], choices)
+  return { typed, setTyped, fault, choices, estimate: estimate.data ? estimate : plain }
+}
+
 function Plan({ collectors }: { collectors: Collector[] }) {
   const { collector, chosen, choose, setCollector } = usePlan(collectors)
   const [name, setName] = useState('')
   // One for each time it is asked: pressed twice, it is still one run.
   const [key, setKey] = useState<string | null>(null)
   const navigate = useNavigate()
-  const estimate = useEstimate(collector?.slug ?? '', chosen)
+  const cap = useCap(collector?.slug ?? '', chosen)
+  const { estimate } = cap
   if (!collector) {
     return (
       <Panel>
@@ -78,7 +93,7 @@ function Plan({ collectors }: { collectors: Collector[] }) {
     )
   }
   return (
-    <div className="grid items-start gap-4 xl:grid-cols-2">
+    <div className="grid items-start gap-4 xl:grid-cols-[2fr_3fr]">
       <Panel title="1. Scope" lead="A collector and some of its categories.">
         <div className="flex flex-col gap-4 p-4">
           <Collectors collectors={collectors} chosen={collector.slug} onChoose={setCollector} />
@@ -92,7 +107,15 @@ function Plan({ collectors }: { collectors: Collector[] }) {
           />
         </div>
       </Panel>
-      <ReviewPanel collector={collector} chosen={chosen} query={estimate}>
+      <ReviewPanel
+        collector={collector}
+        chosen={chosen}
+        query={estimate}
+        capFault={cap.fault}
+        choices={(known) => (
+          <CapField typed={cap.typed} onChange={cap.setTyped} estimate={known} fault={cap.fault} />
+        )}
+      >
         {(objection) => (
           <Button
             look="primary"
@@ -106,7 +129,7 @@ function Plan({ collectors }: { collectors: Collector[] }) {
       </ReviewPanel>
       {key && estimate.data && (
         <ConfirmRunDialog
-          plan={{ collector: collector.slug, categories: chosen, name: name.trim() || null }}
+          plan={{ collector: collector.slug, categories: chosen, name: name.trim() || null, ...cap.choices }}
           estimate={estimate.data}
           idempotencyKey={key}
           onClose={() => setKey(null)}

@@ -5,31 +5,28 @@ import { Link } from 'react-router'
 import { money } from '@/kit/money'
 import { Panel } from '@/kit/Panel'
 import { Failure } from '@/kit/states'
-import { Cell, type Column, ROW, Table } from '@/kit/Table'
 import type { useEstimate } from './api'
+import { EstimateTable } from './EstimateTable'
 import type { Collector, Estimate } from './types'
-
-const COLUMNS = {
-  category: { title: 'Category' },
-  items: { title: 'Items', isNumber: true },
-  price: { title: 'Unit price', isNumber: true },
-  cost: { title: 'Cost', isNumber: true },
-} satisfies Record<string, Column>
 
 type Props = {
   collector: Collector
   chosen: string[]
   query: ReturnType<typeof useEstimate>
+  /** Why the cap that was typed cannot be. */
+  capFault: string | null
+  /** What more can be chosen, given what it may cost. */
+  choices: (estimate: Estimate) => ReactNode
   /** The way on, given why it is barred. */
   children: (objection: string | null) => ReactNode
 }
 
-export function ReviewPanel({ collector, chosen, query, children }: Props) {
+export function ReviewPanel({ collector, chosen, query, capFault, choices, children }: Props) {
   const { data, error, refetch, isFetching, isPlaceholderData } = query
   const isChosen = chosen.length > 0
   const known = isChosen ? data : undefined
   return (
-    <Panel title="2. Review" lead="At the prices of today; asking costs nothing.">
+    <Panel title="2. Review" lead="By what earlier runs did cost, and at the most at the prices of today.">
       {error ? (
         <div className="p-4">
           <Failure
@@ -44,13 +41,14 @@ export function ReviewPanel({ collector, chosen, query, children }: Props) {
       ) : known ? (
         <div aria-busy={isPlaceholderData || undefined}>
           <EstimateTable estimate={known} collector={collector} />
+          {choices(known)}
           <Verdict estimate={known} />
         </div>
       ) : (
         <div role="status" aria-busy="true" aria-label="Estimating" className="skeleton m-4 h-32" />
       )}
       <div className="flex justify-end border-t border-line px-4 py-3">
-        {children(barred(isChosen, known))}
+        {children(barred(isChosen, known) ?? capFault)}
       </div>
     </Panel>
   )
@@ -59,33 +57,12 @@ export function ReviewPanel({ collector, chosen, query, children }: Props) {
 function barred(isChosen: boolean, estimate: Estimate | undefined): string | null {
   if (!isChosen) return 'Choose a category first.'
   if (!estimate) return 'It is being estimated.'
+  if (withoutPrice(estimate).length > 0) return 'Nobody knows what it may cost.'
   return estimate.verdict === 'blocked' ? 'It may cost more than the cap.' : null
 }
 
-export function EstimateTable({ estimate, collector }: { estimate: Estimate; collector?: Collector }) {
-  const named = (id: string) => collector?.categories.find((one) => one.id === id)?.name ?? id
-  const items = estimate.items.reduce((sum, line) => sum + line.items, 0)
-  return (
-    <Table label="Estimate" columns={Object.values(COLUMNS)}>
-      {estimate.items.map((line) => (
-        <tr key={line.category} className={ROW}>
-          <Cell column={COLUMNS.category} className="[overflow-wrap:anywhere]">
-            {named(line.category)}
-          </Cell>
-          <Cell column={COLUMNS.items}>{line.items.toLocaleString('en')}</Cell>
-          <Cell column={COLUMNS.price}>{money(line.unit_cost_micros)}</Cell>
-          <Cell column={COLUMNS.cost}>{money(line.cost_micros)}</Cell>
-        </tr>
-      ))}
-      <tr className="border-t-2 border-line font-semibold">
-        <Cell column={COLUMNS.category}>Total</Cell>
-        <Cell column={COLUMNS.items}>{items.toLocaleString('en')}</Cell>
-        <Cell column={COLUMNS.price} />
-        <Cell column={COLUMNS.cost}>{money(estimate.total_cost_micros)}</Cell>
-      </tr>
-    </Table>
-  )
-}
+const withoutPrice = ({ items }: Estimate) =>
+  items.filter((line) => line.unit_cost_micros === null).map((line) => line.category)
 
 const LOOKS: Record<Estimate['verdict'], { icon: LucideIcon; look: string }> = {
   ok: { icon: CircleCheck, look: 'bg-good-wash text-good' },
@@ -103,11 +80,22 @@ export function Verdict({ estimate }: { estimate: Estimate }) {
   )
 }
 
-function worded({ verdict, total_cost_micros: total, budget_cap_micros: most }: Estimate): ReactNode {
+function worded(estimate: Estimate): ReactNode {
+  const { verdict, total_cost_micros: total, budget_cap_micros: most, pauses_near_item: near } = estimate
+  const unknown = withoutPrice(estimate)
+  if (unknown.length > 0)
+    return `Blocked: nobody wrote down what ${unknown.join(', ')} cost. Add the price to prices.yaml, or leave it out.`
   const share = most > 0 ? Math.round((100 * total) / most) : 100
+  if (verdict === 'blocked') return <TooMuch estimate={estimate} />
+  if (near !== null)
+    return `The cap of ${money(most)} is below what is expected: likely to pause near item ${near.toLocaleString('en')}.`
+  if (total > most) return `Within the cap of ${money(most)} as expected; at the most it may pause there.`
   if (verdict === 'ok') return `Within the cap of ${money(most)}: ${share} % of it.`
-  if (verdict === 'warn')
-    return `Within the cap of ${money(most)}, but ${share} % of it: it may warn on its way.`
+  return `Within the cap of ${money(most)}, but ${share} % of it: it may warn on its way.`
+}
+
+function TooMuch({ estimate }: { estimate: Estimate }) {
+  const { total_cost_micros: total, organisation_cap_micros: most } = estimate
   return (
     <>
       Blocked: {money(total - most)} more than the cap of {money(most)}. Choose fewer categories, or have the

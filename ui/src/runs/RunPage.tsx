@@ -8,6 +8,7 @@ import { Tabs } from '@/kit/Tabs'
 import { look } from '@/live/store'
 import { useMoves, useRun, useSummary } from './api'
 import { BudgetBanner } from './BudgetBanner'
+import { ConfigTab } from './ConfigTab'
 import { CostTab } from './CostTab'
 import { EventsTab } from './EventsTab'
 import { FailuresTab } from './FailuresTab'
@@ -69,6 +70,7 @@ function Loaded({ run, failure }: { run: Run; failure: React.ReactNode }) {
           },
           cost: { label: 'Cost', render: () => <CostTab run={run} summary={summary.data} /> },
           timeline: { label: 'Timeline', render: () => <EventsTab query={moves} /> },
+          config: { label: 'Config', render: () => <ConfigTab run={run} /> },
           raw: { label: 'Raw JSON', render: () => <Raw run={run} /> },
         }}
       />

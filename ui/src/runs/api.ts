@@ -35,10 +35,12 @@ export function useCollectors() {
   })
 }
 
-export function useEstimate(collector: string, categories: string[]) {
+type Choices = { budget_cap_micros: number | null }
+
+export function useEstimate(collector: string, categories: string[], choices: Choices) {
   return useQuery({
-    queryKey: [...RUNS, 'estimate', collector, categories],
-    queryFn: () => answered(api.POST('/v2/runs/estimate', { body: { collector, categories } })),
+    queryKey: [...RUNS, 'estimate', collector, categories, choices],
+    queryFn: () => answered(api.POST('/v2/runs/estimate', { body: { collector, categories, ...choices } })),
     enabled: collector !== '' && categories.length > 0,
     placeholderData: (before) => before,
     staleTime: 0,
@@ -114,6 +116,23 @@ export function useSummary(run: Run) {
     queryKey: [...one(run.id), 'summary'],
     queryFn: () => answered(api.GET('/v2/runs/{run_id}/summary', at(run.id))),
     refetchInterval: every && isBusy ? BUSY_MS : every,
+  })
+}
+
+/** What it was started with and what counts now, asked for again when the run was changed. */
+export function useConfig(run: Run) {
+  const {
+    id,
+    budget_cap_micros: cap,
+    max_in_flight: pace,
+    dropped_categories: dropped,
+    started_at: since,
+  } = run
+  return useQuery({
+    queryKey: [...one(id), 'config', cap, pace, dropped, since],
+    queryFn: () => answered(api.GET('/v2/runs/{run_id}/config', at(id))),
+    placeholderData: (before) => before,
+    refetchInterval: useRhythm(SELDOM_MS),
   })
 }
 

@@ -21,6 +21,8 @@ export type Counts = Schemas['RunCountsOut']
 export type History = Schemas['HistoryOut']
 export type Past = Schemas['PastOut']
 export type Span = Schemas['SpanOut']
+export type Config = Schemas['ConfigOut']
+export type Setting = Schemas['SettingOut']
 export type Allowance = Schemas['AllowanceOut']
 
 /** What happened to a run, as the socket and the polling both tell it. */
