@@ -739,7 +739,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description Jobs, newest first.
+         * @description Jobs, newest first. With `error` or `attempt_over` those of the last seven days are looked at.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -878,6 +878,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/jobs/{job_id}/dead-letter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dead Letter Job
+         * @description Give up on a job: what is not over fails as if no attempt were left, with a dead letter that can be replayed.
+         */
+        post: operations["dead_letter_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/jobs/{job_id}/retry": {
         parameters: {
             query?: never;
@@ -890,6 +910,8 @@ export interface paths {
         /**
          * Retry Job
          * @description Try again what failed, timed out or was cancelled, with one more attempt and a new deadline.
+         *
+         *     Not an item of a run: that pays for it, and has a retry of its own.
          */
         post: operations["retry_job"];
         delete?: never;
@@ -1032,6 +1054,50 @@ export interface paths {
          * @description Begin tasks there again.
          */
         post: operations["resume_platform"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change Limits
+         * @description Let a platform bear more or less for a while, over all organisations. Replaces what was set before.
+         */
+        put: operations["change_limits"];
+        post?: never;
+        /**
+         * Restore Limits
+         * @description Let a platform bear what its file says; where it does, nothing changes.
+         */
+        delete: operations["restore_limits"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/limits/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Limits
+         * @description What other limits would do at once, without setting them; `{}` asks for those of the file.
+         */
+        post: operations["preview_limits"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3380,6 +3446,14 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** DeadLetterIn */
+        DeadLetterIn: {
+            /**
+             * Reason
+             * @description Why it is given up; the dead letter and the audit say so.
+             */
+            reason: string;
+        };
         /** DeadLetterOut */
         DeadLetterOut: {
             /** Id */
@@ -4113,8 +4187,11 @@ export interface components {
             error_message: string | null;
             /** Cost Micros */
             cost_micros: number;
-            /** Job Id */
-            job_id: string;
+            /**
+             * Job Id
+             * @description Null where its platform did not take it: it failed before it began.
+             */
+            job_id: string | null;
             /**
              * Updated At
              * Format: date-time
@@ -4326,6 +4403,32 @@ export interface components {
             };
             /** Request Id */
             request_id: string | null;
+        };
+        /** LimitsIn */
+        LimitsIn: {
+            /**
+             * Concurrency
+             * @description In hand at once; null is as the file says.
+             */
+            concurrency?: number | null;
+            /** @description Null is as the file says. */
+            rate?: components["schemas"]["RateIn"] | null;
+            /**
+             * Reason
+             * @description Why; shown beside it, and in the audit.
+             */
+            reason: string;
+            /**
+             * Until
+             * @description From then on the file counts again; within thirty days.
+             */
+            until?: string | null;
+        };
+        /** LimitsOut */
+        LimitsOut: {
+            /** Concurrency */
+            concurrency: number;
+            rate: components["schemas"]["RateOut"] | null;
         };
         /** MadeOut */
         MadeOut: {
@@ -4606,7 +4709,10 @@ export interface components {
             title: string;
             /** Transport */
             transport: string;
-            /** Concurrency */
+            /**
+             * Concurrency
+             * @description In force now.
+             */
             concurrency: number;
             /** Attempts */
             attempts: number;
@@ -4627,7 +4733,10 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
+            /** @description In force now. */
             rate: components["schemas"]["RateOut"] | null;
+            /** @description Where its limits differ from its file for a while. */
+            limits_override: components["schemas"]["OverrideOut"] | null;
             breaker: components["schemas"]["BreakerOut"];
             /** Canary Share */
             canary_share: number;
@@ -4650,6 +4759,11 @@ export interface components {
             policy: components["schemas"]["PlatformPolicyOut"];
             /** @description Attempts that ended within the window of its breaker. */
             recent: components["schemas"]["RecentOut"];
+            /**
+             * May Change Limits
+             * @description Whether operators of your organisation may do that live.
+             */
+            may_change_limits: boolean;
         };
         /**
          * Outcome
@@ -4687,6 +4801,35 @@ export interface components {
             skipped: components["schemas"]["SkippedOut"][];
             /** Items */
             items: components["schemas"]["ReplayedOut"][];
+        };
+        /** OverrideOut */
+        OverrideOut: {
+            /**
+             * Concurrency
+             * @description Instead of what the file says; null is as the file says.
+             */
+            concurrency: number | null;
+            /** @description Likewise. */
+            rate: components["schemas"]["RateOut"] | null;
+            /** @description What its file says. */
+            file: components["schemas"]["LimitsOut"];
+            /**
+             * By
+             * @description Who changed it; null where another organisation did.
+             */
+            by: string | null;
+            /** Reason */
+            reason: string | null;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Until
+             * @description From then on the file counts again; null is until somebody says so.
+             */
+            until: string | null;
         };
         /** OverviewOut */
         OverviewOut: {
@@ -5118,7 +5261,10 @@ export interface components {
             title: string;
             /** Transport */
             transport: string;
-            /** Concurrency */
+            /**
+             * Concurrency
+             * @description In force now.
+             */
             concurrency: number;
             /** Attempts */
             attempts: number;
@@ -5139,7 +5285,10 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
+            /** @description In force now. */
             rate: components["schemas"]["RateOut"] | null;
+            /** @description Where its limits differ from its file for a while. */
+            limits_override: components["schemas"]["OverrideOut"] | null;
             breaker: components["schemas"]["BreakerOut"];
             /** Canary Share */
             canary_share: number;
@@ -5265,6 +5414,41 @@ export interface components {
              */
             auth_markers?: string[];
         };
+        /** PreviewIn */
+        PreviewIn: {
+            /**
+             * Concurrency
+             * @description In hand at once; null is as the file says.
+             */
+            concurrency?: number | null;
+            /** @description Null is as the file says. */
+            rate?: components["schemas"]["RateIn"] | null;
+        };
+        /** PreviewOut */
+        PreviewOut: {
+            /** @description In force then. */
+            limits: components["schemas"]["LimitsOut"];
+            /**
+             * In Flight
+             * @description Over all organisations.
+             */
+            in_flight: number;
+            /**
+             * Waiting
+             * @description Tasks of your organisation that could begin but for limits and workers.
+             */
+            waiting: number;
+            /**
+             * Would Start
+             * @description So many of those the present limits keep back, and these would not.
+             */
+            would_start: number;
+            /**
+             * Over By
+             * @description In hand beyond these limits: they go on, and nothing begins until they ended.
+             */
+            over_by: number;
+        };
         /** PriceOut */
         PriceOut: {
             /**
@@ -5340,6 +5524,26 @@ export interface components {
             join: number;
             /** Teaches */
             teaches: number;
+        };
+        /** RateIn */
+        RateIn: {
+            /**
+             * Tasks
+             * @description So many begin
+             */
+            tasks: number;
+            /**
+             * Per Seconds
+             * @description in so many seconds.
+             * @default 1
+             */
+            per_seconds?: number;
+            /**
+             * Burst
+             * @description Not more than that at once.
+             * @default 1
+             */
+            burst?: number;
         };
         /** RateOut */
         RateOut: {
@@ -11474,6 +11678,12 @@ export interface operations {
                 status?: string | null;
                 /** @description Accepted before that. */
                 older_than_seconds?: number | null;
+                /** @description Of this run. */
+                run_id?: string | null;
+                /** @description Code of a part's last error, or its end. */
+                error?: string | null;
+                /** @description In a later attempt than this. */
+                attempt_over?: number | null;
                 /** @description How many items at the most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -12198,6 +12408,114 @@ export interface operations {
             };
         };
     };
+    dead_letter_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadLetterIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Job unknown (`/problems/job-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     retry_job: {
         parameters: {
             query?: never;
@@ -12255,7 +12573,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`) */
+            /** @description Job of a run (`/problems/job-of-run`); Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12847,6 +13165,281 @@ export interface operations {
             };
             /** @description Platform unknown (`/problems/platform-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Limits are not yours (`/problems/limits-not-yours`); Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Limits are not yours (`/problems/limits-not-yours`); Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13607,6 +14200,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Platform missing (`/problems/platform-missing`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Body too large (`/problems/body-too-large`) */
             413: {
                 headers: {
@@ -13773,7 +14375,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Budget exceeded (`/problems/budget-exceeded`); Price missing (`/problems/price-missing`) */
+            /** @description Budget exceeded (`/problems/budget-exceeded`); Platform missing (`/problems/platform-missing`); Price missing (`/problems/price-missing`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14427,7 +15029,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`) */
+            /** @description Wrong state (`/problems/wrong-state`); Budget exceeded (`/problems/budget-exceeded`) */
             409: {
                 headers: {
                     [name: string]: unknown;
