@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.linking_rivals import is_there, splink_scores
+from bench.strangers import known_strangers
 from leasehold.linking import DEFAULT, SAME_NAME, Graph, Policy, Record, learn, same_name, score
 
 Place = tuple[str, str, str]
@@ -63,6 +64,15 @@ def two_sources(folder: Path, stem: str, kind: str, title: str) -> Labelled:
         (one, left), (other, right) = ((key.removesuffix("_id"), value) for key, value in match.items())
         truth[(kind, other, right)] = truth[(kind, one, left)]
     return Labelled(stem, found, truth, DEFAULT.curating({record.source for record in found}))
+
+
+def made_up(count: int) -> Labelled:
+    """People who do not exist, for those who have no labelled set at hand: it says that linking works, not how well."""
+    found = [
+        (Record(item["source"], item["source_id"], item["kind"], item["name"], attributes=item["attributes"]), who)
+        for item, who in known_strangers(count)
+    ]
+    return Labelled("made_up", [r for r, _ in found], {r.place: who for r, who in found}, DEFAULT)
 
 
 def sets(folder: Path) -> Iterator[Labelled]:

@@ -10,10 +10,16 @@ _TRADES = ["baker", "cooper", "farrier", "glover", "mason", "painter", "sailor",
 
 def strangers(count: int, seed: int = 7) -> list[dict[str, Any]]:
     """Records of people, most of them two of each, with the errors people make."""
+    return [record for record, _ in known_strangers(count, seed)]
+
+
+def known_strangers(count: int, seed: int = 7) -> list[tuple[dict[str, Any], str]]:
+    """The same, each with who it is."""
     chance = random.Random(seed)
     towns = [_word(chance, 3) for _ in range(2000)]
-    made: list[dict[str, Any]] = []
+    made: list[tuple[dict[str, Any], str]] = []
     while len(made) < count:
+        who = f"p{len(made)}"
         name = f"{_word(chance, 2)} {_word(chance, 3)}"
         said = {
             "dob": f"{chance.randint(1500, 1990)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}",
@@ -26,7 +32,7 @@ def strangers(count: int, seed: int = 7) -> list[dict[str, Any]]:
             attributes = {key: value for key, value in said.items() if chance.random() < 0.85}
             written = _mistyped(name, chance) if copy and chance.random() < 0.4 else name
             place = {"source": "strangers", "source_id": f"s{len(made)}", "kind": "person"}
-            made.append({**place, "name": written, "attributes": attributes})
+            made.append(({**place, "name": written, "attributes": attributes}, who))
     return made[:count]
 
 

@@ -86,7 +86,10 @@ def bench_runs(
 
 @bench.command("identity")
 def bench_identity(
-    data: Annotated[Path, typer.Option(help="The folder of labelled sets.", exists=True, file_okay=False)],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The folder of labelled sets; without it, made-up records.", exists=True, file_okay=False),
+    ] = None,
     json_file: Json = None,
     shuffles: Annotated[int, typer.Option(min=1, help="In how many orders each set is fed.")] = 20,
     held: Annotated[int, typer.Option(min=0, help="How many other records the full graph holds.")] = 100_000,

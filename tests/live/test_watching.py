@@ -103,6 +103,30 @@ async def test_without_a_run_all_of_them_are_told_of(since: int | None, stage: S
     ]
 
 
+@pytest.mark.parametrize("most", [200, 1])
+async def test_an_old_run_that_changes_is_not_told_from_its_beginning(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(feeds, "_MOST_RUNS", most)  # of older ones the feed does not know where they stood
+    await stage.tell(*["items"] * 150)
+    await stage.client.post(f"/v2/runs/{stage.run}/cancel")
+    (*_, last) = await stage.polled()
+    await stage.another()
+
+    async with stage.watching(run_id=None) as socket:
+        await heard(socket, "snapshot")
+        await stage.tell("renamed")
+        told = await heard(socket, last["seq"] + 1)
+        await stage.tell("completed")
+        told += await heard(socket, "completed")
+
+    first = "renamed" if most > 1 else "snapshot"
+    assert [(one["run_id"], one["seq"], one["type"]) for one in told] == [
+        (stage.run, last["seq"] + 1, first),
+        (stage.run, last["seq"] + 2, "completed"),
+    ]
+
+
 async def test_who_falls_behind_reads_what_it_missed_from_the_database(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,8 +5,10 @@ falls behind the ring reads for itself or begins anew. So neither a feed nor a s
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +17,7 @@ from websockets.frames import Frame, Opcode
 
 from leasehold import logs
 from leasehold.leases import nobody
-from leasehold.runs import Event, News, Run, Runs, Watchers, event_out, snapshot
+from leasehold.runs import Event, News, Run, RunFilter, Runs, RunUnknown, Watchers, event_out, snapshot
 
 log = logs.get(__name__)
 
@@ -89,6 +91,9 @@ class Feed:
         self.run = run
         self._ring = _Ring()
         self._positions: dict[UUID, int] = {}  # what was read, by run
+        # Of those that were there before the feed, and are not told of unless they change: where they stood.
+        self._stood: dict[UUID, int] = {}
+        self._newest: datetime | None = None
         self._joined: dict[int, bytes] = {}
         self._changed = asyncio.Event()
         self._opening = asyncio.Lock()
@@ -104,12 +109,19 @@ class Feed:
             key = self.run or self._caller.organisation
             news = self._watchers.join(key)
             try:
-                self._positions = {run.id: run.last_seq for run in await self._live_ones(set())}
+                await self._begin()
             except BaseException:
                 self._watchers.leave(key, news)
                 raise
             self._reading = asyncio.create_task(self._read_on(news), name=f"live-{key.hex}")
             self._reading.add_done_callback(lambda _done: self._watchers.leave(key, news))
+
+    async def _begin(self) -> None:
+        if self.run is None:
+            there = await self._runs.page(self._caller, RunFilter(), None, _MOST_RUNS)
+            self._stood = {run.id: run.last_seq for run in there}
+            self._newest = there[0].created_at if there else None
+        self._positions = {run.id: run.last_seq for run in await self._live_ones(set())}
 
     async def close(self) -> None:
         if self._reading is not None:
@@ -189,19 +201,32 @@ class Feed:
             runs = {self.run}
         elif is_unsure:
             runs |= {run.id for run in await self._live_ones(set())} | self._positions.keys()
-        since = {run: self._positions.get(run, 0) for run in runs}
+        old = await self._unknown_old_ones(runs)
+        since = {run: self._positions.get(run, self._stood.get(run, 0)) for run in runs - old.keys()}
         found = await self._runs.news(self._caller, since, PAGE) if since else []
         for event in found:
             self._positions[event.run] = event.seq
-        self._ring.add([_entry(event) for event in found])
+        self._positions |= {run.id: run.last_seq for run in old.values()}
+        self._ring.add([*(_whole(run) for run in old.values()), *(_entry(event) for event in found)])
         self._joined.clear()
-        if found:
+        if old or found:
             told, self._changed = self._changed, asyncio.Event()
             told.set()
         if len(found) < PAGE:
             return False
         news.runs |= runs
         return True
+
+    async def _unknown_old_ones(self, runs: Iterable[UUID]) -> dict[UUID, Run]:
+        """Runs from before the feed of which nothing is known: what was is history, so it is told where they are."""
+        old: dict[UUID, Run] = {}
+        for run in runs:
+            if run not in self._positions and run not in self._stood:
+                with suppress(RunUnknown):
+                    found = await self._runs.get(self._caller, run)
+                    if self._newest is not None and found.created_at <= self._newest:
+                        old[run] = found
+        return old
 
 
 async def _wait(news: News) -> None:
@@ -222,6 +247,10 @@ def collapsed(entries: Sequence[Entry], seen: dict[UUID, int]) -> Iterator[Entry
 
 def _entry(event: Event) -> Entry:
     return Entry(event.run, event.seq, event.type == "progress", framed_as_text(event_out(event)))
+
+
+def _whole(run: Run) -> Entry:
+    return Entry(run.id, run.last_seq, False, framed_as_text(snapshot(run)))
 
 
 def framed_as_text(message: dict[str, Any]) -> bytes:

@@ -3,7 +3,7 @@
 from leasehold.runs.answers import event_out, run_out, snapshot
 from leasehold.runs.drivers import LOOK_EVERY_S, Drivers
 from leasehold.runs.findings import read
-from leasehold.runs.models import RUN, Event, Run
+from leasehold.runs.models import RUN, Event, Run, RunFilter
 from leasehold.runs.problems import RunUnknown
 from leasehold.runs.router import routes
 from leasehold.runs.service import Collectors, Runs
@@ -23,6 +23,7 @@ __all__ = [
     "Event",
     "News",
     "Run",
+    "RunFilter",
     "RunUnknown",
     "Runs",
     "Shelf",
