@@ -50,7 +50,7 @@ def completed(conn: psycopg.Connection[Any]) -> int:
 async def bare(app: FastAPI, conn: psycopg.Connection[Any], caller: Caller, items: int) -> None:
     """The same jobs, submitted in batches as room comes, and worked on by the same worker."""
     jobs, done, zero = app.state.jobs, completed(conn), Zero(items)
-    worker = Worker(jobs, lambda _organisation: {Zero.slug: zero}, caller.organisation, "bench")
+    worker = Worker(jobs, lambda _organisation: {Zero.slug: zero}, caller.organisation, "bench", grace_s=8.0)
     working = asyncio.create_task(worker.work())
     for first in range(0, items, _BATCH):
         requests = [

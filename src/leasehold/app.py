@@ -148,7 +148,7 @@ def build(
     tickets = Tickets(db, tokens)
     live = Live(runs, watchers, tickets, metrics)
     drivers = Drivers(db, jobs, collectors, read_findings)
-    workers = Workers(db, jobs, collectors)
+    workers = Workers(db, jobs, collectors, settings.shutdown_timeout_seconds)
     identity = Identity(db, vault, settings, partial(organisations, db), outlet)
     elsewhere = counter.pool.states if isinstance(counter.pool, MongoPool) else None
     publisher = artifacts.Artifacts(db, settings, metrics, elsewhere)

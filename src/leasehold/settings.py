@@ -162,7 +162,7 @@ class Settings(BaseSettings):
     """How long a client may take to send a request, plus one second for each 64 KiB of it."""
 
     shutdown_timeout_seconds: int = Field(10, ge=0, le=600)
-    """How long requests under way may take to end once the server was told to stop."""
+    """How long requests under way, and calls that runs pay for, may take to end once the server was told to stop."""
 
     alert_url: Annotated[SecretStr, AfterValidator(_http_url)] = SecretStr("")
     """`http(s)://` address that is called when something needs an operator; empty means nobody is."""

@@ -56,7 +56,7 @@ async def test_nothing_differs_from_what_a_run_was_started_with_just_now(it: Wor
         200,
     )
     assert (told["categories/toys/items"], told["categories/toys/unit_cost_micros"]) == (45, PRICE)
-    assert (told["prices/product_micros"], told["platform/concurrency"]) == (PRICE, 20)
+    assert (told["prices/item_micros"], told["platform/concurrency"]) == (PRICE, 20)
     assert told["platform/rate_tasks"] is None
     assert told["policies/pause_at_failed_percent"] == 50
 

@@ -1,7 +1,7 @@
 """What a run was started with and what is in force for it now, as the same tree of settings, and compared. No I/O."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -132,16 +132,20 @@ def _around(now: Circumstances) -> dict[str, Any]:
 
 
 def _prices(now: Circumstances) -> dict[str, int | None]:
-    """What one call costs on that day: a page of a listing, and a task of each type."""
+    """What one call costs at the most on that day: a page of a listing, and an item."""
+    if now.collector is None:
+        return {"listing_micros": None, "item_micros": None}
+    return {
+        "listing_micros": _known(now.collector.listing_cost_micros, now.day),
+        "item_micros": _known(now.collector.item_cost_micros, now.day),
+    }
+
+
+def _known(price: Callable[[date], int], day: date) -> int | None:
     try:
-        listing = now.collector.listing_cost_micros(now.day) if now.collector else None
+        return price(day)
     except PriceUnknown:
-        listing = None
-    prices: dict[str, int | None] = {"listing_micros": listing}
-    for name in now.platform.task_types if now.platform else ():
-        price = now.platform.price(name, now.day) if now.platform else None
-        prices[f"{name}_micros"] = price.micros if price is not None and price.per == "task" else None
-    return prices
+        return None
 
 
 def _platform(platform: Platform) -> dict[str, Any]:

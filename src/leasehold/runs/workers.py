@@ -1,13 +1,9 @@
 """The workers of the shipped collectors, inside the server: they take tasks of the broker on lease like any other."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
-
-from psycopg import OperationalError
-from psycopg_pool import PoolTimeout
 
 from leasehold import logs
 from leasehold.collectors import Collector, CollectorError, RateLimited
@@ -15,30 +11,27 @@ from leasehold.db import Database
 from leasehold.ids import uuid7
 from leasehold.jobs import Jobs, Order
 from leasehold.leases import Wanted, nobody
-from leasehold.problems import Problem
 from leasehold.runs import store
 from leasehold.runs.service import Collectors
+from leasehold.runs.telling import TTL_S, Hold, Paid, Telling
 
 log = logs.get(__name__)
 
 LOOK_EVERY_S = 1.0
 AT_ONCE = 32
 _WAIT_S = 5.0
-# A process that dies has its items given to others after so long; one that lives says so in time.
-_TTL_S = 20
-_BEAT_S = 5.0
-_GRACE_S = 8.0
-# Results that are sent together, at the most.
-_BATCH = 100
+# How long results may take to be told when there are no more; whoever stops cannot wait for a database for ever.
+_TELL_S = 8.0
 
 
 class Workers:
     """Whoever collects for the organisations that have runs, in this process."""
 
-    def __init__(self, db: Database, jobs: Jobs, collectors: Collectors) -> None:
+    def __init__(self, db: Database, jobs: Jobs, collectors: Collectors, grace_s: float) -> None:
         self._db = db
         self._jobs = jobs
         self._collectors = collectors
+        self._grace_s = grace_s
         self._owner = f"leasehold-{uuid7().hex}"
         self._at_work: dict[UUID, asyncio.Task[None]] = {}
         self._is_closed = False
@@ -56,7 +49,7 @@ class Workers:
                 await asyncio.gather(task, return_exceptions=True)
                 del self._at_work[organisation]
         for organisation in wanted - self._at_work.keys():
-            worker = Worker(self._jobs, self._collectors, organisation, self._owner)
+            worker = Worker(self._jobs, self._collectors, organisation, self._owner, self._grace_s)
             self._at_work[organisation] = asyncio.create_task(worker.work(), name=f"collect-{organisation.hex}")
 
     async def close(self) -> None:
@@ -70,16 +63,17 @@ class Workers:
 class Worker:
     """Collects for one organisation, some items at once."""
 
-    def __init__(self, jobs: Jobs, collectors: Collectors, organisation: UUID, owner: str) -> None:
+    def __init__(self, jobs: Jobs, collectors: Collectors, organisation: UUID, owner: str, grace_s: float) -> None:
         self._jobs = jobs
         self._caller = nobody(organisation)
         self._collectors = {one.platform: one for one in collectors(organisation).values()}
         self._owner = owner
+        self._grace_s = grace_s
         self._busy: set[asyncio.Task[None]] = set()
-        self._told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()  # None: there will be no more
+        self._telling = Telling(jobs, self._caller)
 
     async def work(self) -> None:
-        telling = asyncio.create_task(self._tell())
+        telling = asyncio.create_task(self._telling.tell())
         try:
             while True:
                 try:
@@ -91,16 +85,17 @@ class Worker:
             await asyncio.shield(self._leave(telling))
 
     async def _leave(self, telling: asyncio.Task[None]) -> None:
-        """Finish what is paid for already, as far as it comes to an end soon, and give back the rest."""
+        """Finish what is paid for already, as far as it ends within the time there is, and give back the rest."""
         if self._busy:
-            await asyncio.wait(self._busy, timeout=_GRACE_S)
+            await asyncio.wait(self._busy, timeout=self._grace_s)
         for task in self._busy:
             task.cancel()
         await asyncio.gather(*self._busy, return_exceptions=True)
-        self._told.put_nowait(None)
-        await asyncio.wait({telling}, timeout=_GRACE_S)
+        self._telling.close()
+        await asyncio.wait({telling}, timeout=_TELL_S)
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
+        self._telling.drop_all()
         with suppress(Exception):
             await self._jobs.leases.revoke_owner(self._caller, self._owner)
 
@@ -111,7 +106,7 @@ class Worker:
         if not platforms:
             await asyncio.sleep(_WAIT_S)
             return
-        wanted = Wanted(self._owner, limit=AT_ONCE - len(self._busy), ttl_seconds=_TTL_S, wait_seconds=_WAIT_S)
+        wanted = Wanted(self._owner, limit=AT_ONCE - len(self._busy), ttl_seconds=TTL_S, wait_seconds=_WAIT_S)
         offer = await self._jobs.acquire(self._caller, wanted, platforms, None)
         for grant in offer.grants:
             task = asyncio.create_task(self._collect(grant.resource))
@@ -125,7 +120,8 @@ class Worker:
 
     async def _collect(self, order: Order) -> None:
         collector: Collector = self._collectors[order.platform]
-        beating = asyncio.create_task(self._beat(order.lease))
+        hold = Hold(order.lease)
+        hold.begin(self._jobs, self._caller)
         try:
             found = await collector.collect(dict(order.payload))
             said = _result(order, "success", found.cost_micros) | {"payload_chunk": found.documents, "cursor": "all"}
@@ -135,37 +131,11 @@ class Worker:
             log.exception("collector.broke", platform=order.platform, job=order.job)
             broken = {"code": "collector_broke", "message": type(error).__name__}
             said = _result(order, "failed", 0) | {"errors": [broken]}
-        finally:
-            beating.cancel()
-        self._told.put_nowait(said)
-
-    async def _beat(self, lease: UUID) -> None:
-        """Keep an item that takes long: given to another, it would be paid for twice."""
-        while True:
-            await asyncio.sleep(_BEAT_S)
-            with suppress(Problem, OperationalError, PoolTimeout):
-                await self._jobs.leases.renew(self._caller, lease, None)
-
-    async def _tell(self) -> None:
-        """Send results; what comes while some are on their way is sent together after them."""
-        is_last = False
-        while not is_last:
-            taken = [await self._told.get()]
-            while len(taken) < _BATCH and not self._told.empty():
-                taken.append(self._told.get_nowait())
-            is_last = None in taken
-            if batch := [said for said in taken if said is not None]:
-                await self._send(batch)
-
-    async def _send(self, batch: Sequence[dict[str, Any]]) -> None:
-        for pause_s in (0.1, 0.5, 2.0, 5.0, 10.0):
-            try:
-                await self._jobs.take_results(self._caller, batch)
-            except Exception:
-                log.exception("collector.cannot_tell", results=len(batch))
-                await asyncio.sleep(pause_s)
-            else:
-                return
+        except asyncio.CancelledError:
+            log.warning("collector.cut_off", platform=order.platform, job=order.job)  # and perhaps paid for
+            hold.end()
+            raise
+        self._telling.put(Paid(said, hold))
 
 
 def _result(order: Order, status: str, cost_micros: int) -> dict[str, Any]:
