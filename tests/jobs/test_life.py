@@ -35,6 +35,29 @@ async def test_the_same_job_again_is_the_first(broker: Broker) -> None:
     assert len((await broker.offer(limit=10))["leases"]) == 1
 
 
+@pytest.mark.parametrize("way", ["alone", "batch"])
+async def test_the_first_stands_also_when_it_would_be_refused_by_now(
+    broker: Broker, home: House, folder: Path, way: str
+) -> None:
+    first = await broker.submit(job_id="once")
+    narrower = platform("alpha").replace("minLength: 1", "minLength: 6").replace("page: front}", "page: frontpage}")
+    (folder / "alpha.yaml").write_text(narrower)
+    home.app.state.jobs.catalogue.reload()
+    request = {"platform": "alpha", "task_type": "page", "payload": {"page": "front"}, "job_id": "once"}
+
+    if way == "alone":
+        answer = await broker.client.post("/v2/jobs", json=request)
+        told = answer.json()["id"], answer.json()["payload"]
+    else:
+        answer = await broker.client.post("/v2/jobs/batch", json={"items": [request, {**request, "job_id": "new"}]})
+        again, refused = answer.json()["items"]
+        assert (refused["job_id"], [one["pointer"] for one in refused["errors"]]) == (None, ["/payload/page"])
+        assert again["created"] is False
+        told = again["job_id"], first["payload"]
+
+    assert (answer.status_code, told) == (202, ("once", first["payload"]))
+
+
 @pytest.mark.parametrize(
     ("request_", "pointer"),
     [

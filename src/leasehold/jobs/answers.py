@@ -1,6 +1,6 @@
 """Jobs and tasks as they are answered."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -362,14 +362,22 @@ def verdicts_out(told: Sequence[Any]) -> VerdictsOut:
     return VerdictsOut(items=[VerdictOut(verdict=one.verdict, detail=one.detail) for one in told])
 
 
-def read_batch(items: Sequence[Any], catalogue: Catalogue) -> tuple[dict[int, CrawlRequest], dict[int, AcceptedOut]]:
-    """The requests of a batch that can go somewhere, by their place, and why the others are refused."""
+def named(items: Sequence[Any]) -> list[str]:
+    """The names that producers gave what they ask for."""
+    return [name for item in items if isinstance(item, dict) and isinstance(name := item.get("job_id"), str)]
+
+
+def read_batch(
+    items: Sequence[Any], catalogue: Catalogue, known: Collection[str]
+) -> tuple[dict[int, CrawlRequest], dict[int, AcceptedOut]]:
+    """The requests of a batch that can go somewhere or are known, by their place, and why the others are refused."""
     good: dict[int, CrawlRequest] = {}
     bad: dict[int, AcceptedOut] = {}
     for place, item in enumerate(items):
         try:
             request = CrawlRequest.model_validate(item)
-            platforms_for(request, catalogue)
+            if request.job_id not in known:
+                platforms_for(request, catalogue)
             good[place] = request
         except ValidationError as error:
             told = error.errors(include_url=False, include_input=False, include_context=False)

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.rows import scalar_row
 
 from leasehold.caller import Caller
 from leasehold.db import Conn
@@ -11,7 +14,7 @@ from leasehold.jobs.machine import Status, Task
 from leasehold.jobs.messages import CrawlRequest
 from leasehold.jobs.models import PREFIX, NewJob, NewTask, Noted
 from leasehold.platforms import Catalogue, Platform
-from leasehold.problems import fault, invalid
+from leasehold.problems import InvalidRequest, fault, invalid
 
 _PRIORITY = 4
 
@@ -42,16 +45,32 @@ def platforms_for(request: CrawlRequest, catalogue: Catalogue) -> list[Platform]
     return platforms
 
 
+async def known(conn: Conn, organisation: UUID, names: Sequence[str]) -> set[str]:
+    """Which of these jobs there are."""
+    if not names:
+        return set()
+    cur = conn.cursor(row_factory=scalar_row)
+    await cur.execute(store.SQL["known_jobs"], {"organisation": organisation, "jobs": list(names)})
+    return set(await cur.fetchall())
+
+
 async def take_in(conn: Conn, caller: Caller, requests: Sequence[CrawlRequest], catalogue: Catalogue) -> list[Taken]:
-    """The jobs of requests, in their order. The first request of a name stands, here as everywhere.
+    """The jobs of requests, in their order. The first request of a name stands, here as everywhere, also when the
+    platform would not take this one by now.
 
     `Jobs.call` those who wait for work at the platforms of new ones, once this is committed.
     """
     new: dict[str, NewJob] = {}
-    names: list[str] = []
+    asked: list[tuple[str, Sequence[str]]] = []
     for request in requests:
-        job = _new(request, platforms_for(request, catalogue))
-        names.append(job.id)
+        try:
+            job = _new(request, platforms_for(request, catalogue))
+        except InvalidRequest:
+            if request.job_id is None or not await known(conn, caller.organisation, [request.job_id]):
+                raise
+            asked.append((request.job_id, request.platforms))
+            continue
+        asked.append((job.id, request.platforms))
         new.setdefault(job.id, job)
     accepted = await store.accept(conn, caller.organisation, list(new.values()))
     fresh = [job for job in new.values() if job.id in accepted]
@@ -62,8 +81,8 @@ async def take_in(conn: Conn, caller: Caller, requests: Sequence[CrawlRequest], 
             noted.add(_task(job, task), "accepted", by=caller.name)
     await store.note(conn, caller.organisation, noted)
     told: list[Taken] = []
-    for name in names:
-        told.append(Taken(name, name in accepted, new[name].request.platforms))
+    for name, platforms in asked:
+        told.append(Taken(name, name in accepted, platforms))
         accepted.discard(name)
     return told
 

@@ -23,6 +23,7 @@ from leasehold.jobs.answers import (
     TaskOfferOut,
     VerdictsOut,
     job_out,
+    named,
     offer_out,
     platform_out,
     read_batch,
@@ -98,7 +99,7 @@ async def submit_job(crawl: CrawlRequest, caller: CallerDep, jobs: JobsDep, trac
 @routes.post("/v2/jobs/batch", status_code=202, **allows(Permission.JOBS_SUBMIT))
 async def submit_jobs(batch: BatchIn, caller: CallerDep, jobs: JobsDep, trace: TraceDep) -> BatchOut:
     """Ask for many crawls at once. What can go nowhere is refused by itself; the others are taken in."""
-    good, told = read_batch(batch.items, jobs.catalogue)
+    good, told = read_batch(batch.items, jobs.catalogue, await jobs.known(caller.organisation, named(batch.items)))
     taken = await jobs.submit_many(caller, [one.traced(trace) for one in good.values()]) if good else []
     told |= {place: AcceptedOut(job_id=one.job, created=one.is_new) for place, one in zip(good, taken, strict=True)}
     return BatchOut(items=[told[place] for place in range(len(batch.items))])

@@ -74,6 +74,11 @@ class Jobs:
         self.begin(caller.organisation, taken)
         return taken
 
+    async def known(self, organisation: UUID, names: Sequence[str]) -> set[str]:
+        """Which of these jobs there are: what is asked under their names is not judged again."""
+        async with self._db.transaction(organisation) as conn:
+            return await intake.known(conn, organisation, names)
+
     def begin(self, organisation: UUID, taken: Sequence[Taken]) -> None:
         """New jobs are committed: call those who wait for work."""
         if platforms := sorted({slug for one in taken if one.is_new for slug in one.platforms}):
