@@ -1,6 +1,7 @@
 """Requests taken in: where each goes, and many of them in a few statements."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -26,6 +27,16 @@ class Taken:
     job: str
     is_new: bool
     platforms: Sequence[str]
+
+
+def to_recall(taken: Mapping[int, Taken]) -> str:
+    """What became of the places of a batch, to be kept under its key. A job's name has neither a space nor a plus."""
+    return " ".join(f"{place}{'+' if one.is_new else '-'}{one.job}" for place, one in taken.items())
+
+
+def recalled(text: str) -> dict[int, Taken]:
+    found = (re.fullmatch(r"(\d+)([+-])(.+)", word) for word in text.split(" "))
+    return {int(one[1]): Taken(one[3], one[2] == "+", ()) for one in found if one}
 
 
 def platforms_for(request: CrawlRequest, catalogue: Catalogue) -> list[Platform]:

@@ -8,7 +8,6 @@ from pydantic import Field
 from leasehold.auth import Permission
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.jobs.answers import (
-    AcceptedOut,
     AllBooksOut,
     BatchOut,
     BooksOut,
@@ -22,6 +21,7 @@ from leasehold.jobs.answers import (
     SayingOut,
     TaskOfferOut,
     VerdictsOut,
+    batch_out,
     job_out,
     named,
     offer_out,
@@ -91,18 +91,22 @@ class PauseIn(Strict):
 
 
 @routes.post("/v2/jobs", status_code=202, **allows(Permission.JOBS_SUBMIT))
-async def submit_job(crawl: CrawlRequest, caller: CallerDep, jobs: JobsDep, trace: TraceDep) -> JobOut:
+async def submit_job(
+    crawl: CrawlRequest, caller: CallerDep, jobs: JobsDep, trace: TraceDep, key: IdempotencyKey = None
+) -> JobOut:
     """Ask for a crawl. The same `job_id` again is the same job, never a second one."""
-    return job_out(await jobs.submit(caller, crawl.traced(trace)))
+    return job_out(await jobs.submit(caller, crawl.traced(trace), once(caller, "POST /v2/jobs", key, crawl)))
 
 
 @routes.post("/v2/jobs/batch", status_code=202, **allows(Permission.JOBS_SUBMIT))
-async def submit_jobs(batch: BatchIn, caller: CallerDep, jobs: JobsDep, trace: TraceDep) -> BatchOut:
+async def submit_jobs(
+    batch: BatchIn, caller: CallerDep, jobs: JobsDep, trace: TraceDep, key: IdempotencyKey = None
+) -> BatchOut:
     """Ask for many crawls at once. What can go nowhere is refused by itself; the others are taken in."""
-    good, told = read_batch(batch.items, jobs.catalogue, await jobs.known(caller.organisation, named(batch.items)))
-    taken = await jobs.submit_many(caller, [one.traced(trace) for one in good.values()]) if good else []
-    told |= {place: AcceptedOut(job_id=one.job, created=one.is_new) for place, one in zip(good, taken, strict=True)}
-    return BatchOut(items=[told[place] for place in range(len(batch.items))])
+    good, refused = read_batch(batch.items, jobs.catalogue, await jobs.known(caller.organisation, named(batch.items)))
+    asked = {place: one.traced(trace) for place, one in good.items()}
+    taken = await jobs.submit_batch(caller, asked, once(caller, "POST /v2/jobs/batch", key, batch))
+    return batch_out(len(batch.items), refused, taken)
 
 
 @routes.get("/v2/jobs", **allows(Permission.JOBS_VIEW))

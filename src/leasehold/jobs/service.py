@@ -1,13 +1,13 @@
 """Jobs: taken in, handed to workers, ended by what those bring, by time, or by an operator."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from leasehold import alerts, audit
+from leasehold import alerts, audit, idempotency
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
@@ -59,10 +59,14 @@ class Jobs:
         self._results = Results(self.leases, catalogue, aftermath, max_age_s)
         self.posting = Posting(db, self.leases, self.counter, catalogue, max_age_s)
 
-    async def submit(self, caller: Caller, request: CrawlRequest) -> Job:
+    async def submit(self, caller: Caller, request: CrawlRequest, once: Once | None = None) -> Job:
         """Take a request in. The same job again is the first one, whatever it says this time."""
         async with self._db.transaction(caller.organisation) as conn:
+            if once and (made := await idempotency.claim(conn, once)):
+                return await _found(conn, caller.organisation, made)
             (taken,) = await intake.take_in(conn, caller, [request], self.catalogue)
+            if once:
+                await idempotency.keep(conn, once, taken.job)
             found = (await store.get(conn, caller.organisation, [taken.job], with_history=True))[taken.job]
         self.begin(caller.organisation, [taken])
         return found
@@ -72,6 +76,22 @@ class Jobs:
         async with self._db.transaction(caller.organisation) as conn:
             taken = await intake.take_in(conn, caller, requests, self.catalogue)
         self.begin(caller.organisation, taken)
+        return taken
+
+    async def submit_batch(
+        self, caller: Caller, requests: Mapping[int, CrawlRequest], once: Once | None
+    ) -> dict[int, Taken]:
+        """Take requests in by their places in a batch. A repeat takes none in and is told what the first was."""
+        async with self._db.transaction(caller.organisation) as conn:
+            if once and (made := await idempotency.claim(conn, once)):
+                return intake.recalled(made)
+            found = await intake.take_in(conn, caller, list(requests.values()), self.catalogue) if requests else []
+            taken = dict(zip(requests, found, strict=True))
+            if once and taken:
+                await idempotency.keep(conn, once, intake.to_recall(taken))
+            elif once:
+                await idempotency.forget(conn, once)  # nothing was made that a repeat could find
+        self.begin(caller.organisation, found)
         return taken
 
     async def known(self, organisation: UUID, names: Sequence[str]) -> set[str]:
