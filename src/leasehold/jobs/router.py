@@ -64,7 +64,15 @@ class TaskAcquireIn(Strict):
     limit: int = Field(1, ge=1, le=100, description="How many at the most.")
     ttl_seconds: int | None = Field(None, ge=5, le=3600, description="How long each lives without a sign of life.")
     wait_seconds: int = Field(0, ge=0, le=30, description="How long to wait for something to do.")
+    priority: int = Field(4, ge=0, le=9, description="Among those who wait, higher is served first.")
+    job_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,200}$")] | None = Field(
+        None, description="The job they are taken for, which need not be theirs; the leases end with it."
+    )
     canary: bool = Field(False, description="Only tasks that are set apart to try out something new.")
+
+    def wanted(self) -> Wanted:
+        said = self.model_dump(include={"owner", "limit", "wait_seconds", "priority", "job_id"})
+        return Wanted(**said, ttl_seconds=self.ttl_seconds or 0)
 
 
 class ResultsIn(Strict):
@@ -196,17 +204,16 @@ async def explain_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> Exp
 @routes.post(
     "/v2/tasks/acquire",
     response_model=TaskOfferOut,
-    **allows(Permission.TASKS_WORK, PlatformUnknown, LeaseLost, WrongTransport),
+    **allows(Permission.TASKS_WORK, PlatformUnknown, LeaseLost, WrongTransport, JobUnknown, WrongState),
 )
 async def acquire_tasks(
     request: Request, ask: TaskAcquireIn, caller: CallerDep, jobs: JobsDep, key: IdempotencyKey = None
 ) -> Response:
     """Take tasks on lease, the most urgent first. When there is nothing to do the answer is empty and says why."""
-    wanted = Wanted(owner=ask.owner, limit=ask.limit, ttl_seconds=ask.ttl_seconds or 0, wait_seconds=ask.wait_seconds)
     asked = once(caller, "POST /v2/tasks/acquire", key, ask)
     offer = await unless_gone(
         request,
-        jobs.acquire(caller, wanted, ask.platforms, ask.task_types, asked, is_canary=ask.canary),
+        jobs.acquire(caller, ask.wanted(), ask.platforms, ask.task_types, asked, is_canary=ask.canary),
         lambda granted: jobs.counter.take_back(caller, granted),
         is_long=ask.wait_seconds > 0,
     )

@@ -27,7 +27,7 @@ from leasehold.jobs.standing import Depth, Standing
 from leasehold.jobs.steering import Steer, steer
 from leasehold.jobs.stock import TaskRows, TaskStock, wish
 from leasehold.jobs.writing import Writers, Writing
-from leasehold.leases import Counter, Ended, KeptLeases, Offer, Timekeeper, Wanted, nobody
+from leasehold.leases import BoundLeases, Counter, Ended, KeptLeases, Offer, Timekeeper, Wanted, nobody
 from leasehold.metrics import Metrics
 from leasehold.platforms import Catalogue, Platform
 from leasehold.writers import Found
@@ -48,6 +48,8 @@ class Jobs:
         self._db = db
         self.catalogue = catalogue
         self.marks = Marks(db)
+        self._bound = BoundLeases(db)
+        self._bound.refusal, self._bound.end = self.marks.refusal, self.marks.over
         aftermath = self._aftermath = Aftermath(self.marks, metrics.jobs, catalogue)
         self.moving = Moving(db, catalogue, writers)
         self.has_broker = False
@@ -133,9 +135,9 @@ class Jobs:
         for slug in platforms:
             if (transport := self._platform(slug).transport) != "http":
                 raise WrongTransport("Its workers get their tasks from RabbitMQ.", platform=slug, transport=transport)
-        return await self.counter.acquire(
-            caller, replace(wanted, labels=wish(platforms, task_types, is_canary=is_canary)), once
-        )
+        labelled = replace(wanted, labels=wish(platforms, task_types, is_canary=is_canary))
+        acquire = partial(self.counter.acquire, caller, labelled, once)
+        return await self._bound.taken(caller, wanted.job_id, once, acquire, self.counter.take_back)
 
     async def take_results(self, caller: Caller, items: Sequence[Any]) -> list[Told]:
         told, freed = await self._results.take(caller, items)

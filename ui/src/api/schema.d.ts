@@ -6784,6 +6784,17 @@ export interface components {
              */
             wait_seconds?: number;
             /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Job Id
+             * @description The job they are taken for, which need not be theirs; the leases end with it.
+             */
+            job_id?: string | null;
+            /**
              * Canary
              * @description Only tasks that are set apart to try out something new.
              * @default false
@@ -12272,7 +12283,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Platform unknown (`/problems/platform-unknown`) */
+            /** @description Platform unknown (`/problems/platform-unknown`); Job unknown (`/problems/job-unknown`) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12281,7 +12292,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong transport (`/problems/wrong-transport`) */
+            /** @description Wrong transport (`/problems/wrong-transport`); Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
