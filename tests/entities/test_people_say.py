@@ -336,3 +336,16 @@ async def test_new_weights_show_what_they_change_before_they_do(world: World) ->
     assert (await world.home_of("a1"))["id"] == ada["id"]
     evidence = await world.ask("GET", f"/v2/entities/{bela['id']}/evidence")
     assert {tie["epoch"] for tie in evidence["ties"]} == {2}
+
+
+async def test_weights_that_are_asked_for_again_under_their_key_are_the_same(world: World) -> None:
+    await two(world)
+    ask = {"kind": "performer", "learned": False}
+    headers = {"Idempotency-Key": "k"}
+
+    answers = [await world.client.post("/v2/entities/epochs", json=ask, headers=headers) for _ in range(2)]
+    other = await world.client.post("/v2/entities/epochs", json={**ask, "learned": True}, headers=headers)
+
+    assert [(one.status_code, one.json()["number"]) for one in answers] == [(201, 2), (201, 2)]
+    assert (other.status_code, other.json()["type"]) == (422, "/problems/idempotency-mismatch")
+    assert len((await world.ask("GET", "/v2/entities/epochs"))["items"]) == 2

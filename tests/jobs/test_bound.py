@@ -45,6 +45,51 @@ async def test_a_lease_ends_with_its_job_and_another_can_have_it(
     assert again["fence"] > lease["fence"]
 
 
+async def test_a_task_that_is_taken_for_another_job_ends_with_that(broker: Broker) -> None:
+    await broker.submit("beta", job_id="j")
+    await broker.submit(job_id="theirs")
+    lease = await broker.take(job_id="j", priority=9)
+
+    await broker.client.post("/v2/jobs/j/cancel")
+
+    beat = await broker.client.post(f"/v2/leases/{lease['id']}/heartbeat", json={})
+    again = await broker.take()
+    assert lease["job_id"] == "j"
+    assert (beat.status_code, beat.json()["reason"]) == (410, "revoked")
+    assert (again["task"]["job_id"], again["task"]["fence"], again["job_id"]) == ("theirs", 2, None)
+
+
+async def test_no_task_is_taken_for_a_job_that_is_not_or_is_over(broker: Broker) -> None:
+    await broker.submit(job_id="waits")
+    await broker.submit("beta", job_id="over")
+    await broker.client.post("/v2/jobs/over/cancel")
+
+    ask = {"owner": "w", "platforms": ["alpha"]}
+    unknown, over = [
+        await broker.client.post("/v2/tasks/acquire", json={**ask, "job_id": job}) for job in ("nothing", "over")
+    ]
+
+    assert (unknown.status_code, unknown.json()["type"]) == (404, "/problems/job-unknown")
+    assert (over.status_code, over.json()["type"]) == (409, "/problems/wrong-state")
+    assert (await broker.take())["task"]["fence"] == 1
+
+
+async def test_of_the_workers_that_wait_the_more_urgent_is_first(broker: Broker, home: House) -> None:
+    waiting = {
+        priority: asyncio.create_task(broker.offer(wait_seconds=30, priority=priority)) for priority in (1, 9, 4)
+    }
+    async with asyncio.timeout(20):
+        while home.database.rows("SELECT count(*) FROM waiter WHERE kind = 'task'") != [(3,)]:
+            await asyncio.sleep(0.02)
+
+    await broker.submit(job_id="one")
+
+    done, rest = await asyncio.wait(waiting.values(), timeout=20, return_when=asyncio.FIRST_COMPLETED)
+    assert done == {waiting[9]}
+    for task in rest:
+        task.cancel()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_nothing_is_taken_for_a_job_that_is_not_or_is_over(
     admin: httpx.AsyncClient, broker: Broker, kind: str

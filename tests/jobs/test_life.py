@@ -35,6 +35,29 @@ async def test_the_same_job_again_is_the_first(broker: Broker) -> None:
     assert len((await broker.offer(limit=10))["leases"]) == 1
 
 
+@pytest.mark.parametrize("way", ["alone", "batch"])
+async def test_the_first_stands_also_when_it_would_be_refused_by_now(
+    broker: Broker, home: House, folder: Path, way: str
+) -> None:
+    first = await broker.submit(job_id="once")
+    narrower = platform("alpha").replace("minLength: 1", "minLength: 6").replace("page: front}", "page: frontpage}")
+    (folder / "alpha.yaml").write_text(narrower)
+    home.app.state.jobs.catalogue.reload()
+    request = {"platform": "alpha", "task_type": "page", "payload": {"page": "front"}, "job_id": "once"}
+
+    if way == "alone":
+        answer = await broker.client.post("/v2/jobs", json=request)
+        told = answer.json()["id"], answer.json()["payload"]
+    else:
+        answer = await broker.client.post("/v2/jobs/batch", json={"items": [request, {**request, "job_id": "new"}]})
+        again, refused = answer.json()["items"]
+        assert (refused["job_id"], [one["pointer"] for one in refused["errors"]]) == (None, ["/payload/page"])
+        assert again["created"] is False
+        told = again["job_id"], first["payload"]
+
+    assert (answer.status_code, told) == (202, ("once", first["payload"]))
+
+
 @pytest.mark.parametrize(
     ("request_", "pointer"),
     [
@@ -532,3 +555,41 @@ async def test_many_are_taken_in_at_once_and_each_is_told(broker: Broker) -> Non
     assert (await broker.job("a"))["priority"] == 4
     assert [one["event"] for one in (await broker.job(told[4]["job_id"]))["history"]] == ["accepted", "accepted"]
     assert len((await broker.offer("alpha", "beta", limit=10))["leases"]) == 3
+
+
+async def test_a_repeat_under_its_key_is_no_second_job(broker: Broker) -> None:
+    ask = {"platform": "alpha", "task_type": "page", "payload": {"page": "front"}}
+    headers = {"Idempotency-Key": "k"}
+
+    first, again = [await broker.client.post("/v2/jobs", json=ask, headers=headers) for _ in range(2)]
+    other = await broker.client.post("/v2/jobs", json={**ask, "priority": 9}, headers=headers)
+
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json()["id"] == again.json()["id"]
+    assert (other.status_code, other.json()["type"]) == (422, "/problems/idempotency-mismatch")
+    assert len((await broker.client.get("/v2/jobs")).json()["items"]) == 1
+
+
+async def test_a_repeated_batch_is_told_of_the_same_jobs(broker: Broker) -> None:
+    good = {"platform": "alpha", "task_type": "page", "payload": {"page": "front"}}
+    await broker.submit(job_id="there-1")
+    batch = {"items": [good, {**good, "platform": "nowhere"}, {**good, "job_id": "there-1"}, good]}
+    headers = {"Idempotency-Key": "k"}
+
+    first, again = [await broker.client.post("/v2/jobs/batch", json=batch, headers=headers) for _ in range(2)]
+    other = await broker.client.post("/v2/jobs/batch", json={"items": [good]}, headers=headers)
+
+    assert [one["created"] for one in first.json()["items"]] == [True, False, False, True]
+    assert again.json() == first.json()
+    assert (other.status_code, other.json()["type"]) == (422, "/problems/idempotency-mismatch")
+    assert len((await broker.client.get("/v2/jobs")).json()["items"]) == 3
+
+
+async def test_a_batch_that_came_to_nothing_may_come_again_under_its_key(broker: Broker) -> None:
+    bad = {"platform": "nowhere", "task_type": "page", "payload": {"page": "front"}}
+    headers = {"Idempotency-Key": "k"}
+
+    await broker.client.post("/v2/jobs/batch", json={"items": [bad]}, headers=headers)
+    after = await broker.client.post("/v2/jobs/batch", json={"items": [{**bad, "platform": "alpha"}]}, headers=headers)
+
+    assert [one["created"] for one in after.json()["items"]] == [True]

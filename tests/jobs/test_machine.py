@@ -102,3 +102,15 @@ def test_parts_stand_together_as_the_contract_says() -> None:
     assert together([off, off]) is Status.CANCELLED
     assert together([waits, waits]) is Status.PENDING
     assert together([done, waits]) is together([waits, runs]) is Status.PROCESSING
+
+
+def test_every_message_that_was_counted_must_come_and_no_other_stands_for_it() -> None:
+    task = begun(FRESH)
+    for seq in (1, 7):
+        task = judge(task, message(task, seq=seq, status="progress"), None, RETRY, 0.5).task
+
+    early = judge(task, message(task, seq=3, final=True), None, RETRY, 0.5)
+    whole = judge(early.task, message(task, seq=2, status="progress"), None, RETRY, 0.5)
+
+    assert (early.task.status, early.detail) == (Status.PROCESSING, "1 messages are missing.")
+    assert whole.task.status is Status.COMPLETED

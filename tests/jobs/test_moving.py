@@ -153,6 +153,25 @@ async def test_what_was_written_before_there_was_a_shadow_is_replayed_into_it(
     assert await broker.documents("one") == [{"n": 1}, {"n": 2}]
 
 
+async def test_a_shadow_is_filled_while_results_are_only_observed(
+    home: House, broker: Broker, folder: Path, database: TestDatabase
+) -> None:
+    change(home, folder, "writer: {target: mongo}\n")
+    await crawl(broker, "one", [{"n": 1}], [{"n": 2}])
+    async with asyncio.timeout(30):
+        while (await broker.job("one"))["status"] != "completed":
+            await asyncio.sleep(0.05)
+    change(home, folder, WRITER)
+    before = await parity(broker)
+
+    replayed = await broker.client.post("/v2/platforms/alpha/shadow/replay")
+    await _settled(broker)
+
+    assert (before["phase"], before["differences"]) == ("observe", {"missing_in_shadow": 2})
+    assert (replayed.status_code, replayed.json()) == (200, {"chunks": 2})
+    assert (await parity(broker))["share"] == 1.0
+
+
 def test_differences_are_told_by_kind() -> None:
     one: list[JSON] = [{"a": 1, "b": {"c": 1, "d": 2}}, {"a": 2}]
 

@@ -66,7 +66,7 @@ class Inbound:
             organisation: UUID | None = None
             try:
                 organisation = await self._whose.of(message)
-                items.setdefault(organisation, []).append(_Item(message, self._read(message)))
+                items.setdefault(organisation, []).append(_Item(message, await self._read(message, organisation)))
             except Refused as refused:
                 await self._bury(organisation, message, refused)
             except OrganisationUnknown as error:
@@ -89,12 +89,13 @@ class Inbound:
             else:
                 await self._bury(organisation, items[0].message, _why(error))
 
-    def _read(self, message: AbstractIncomingMessage) -> CrawlRequest:
+    async def _read(self, message: AbstractIncomingMessage, organisation: UUID) -> CrawlRequest:
         request = _read(message)
         try:
             self._jobs.platforms_for(request)
         except InvalidRequest as error:
-            raise _refused(error, request) from None
+            if not (request.job_id and await self._jobs.known(organisation, [request.job_id])):
+                raise _refused(error, request) from None
         return request
 
     async def _bury(self, organisation: UUID | None, message: AbstractIncomingMessage, refused: Refused) -> None:

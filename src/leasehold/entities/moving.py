@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 
+from leasehold import idempotency
 from leasehold.db import Conn, Database
 from leasehold.entities import epochs, store
 from leasehold.entities.chart import Standing
@@ -18,6 +19,7 @@ from leasehold.entities.models import ENTITY, SELLER, State
 from leasehold.entities.settling import WRITER, Fresh, settle
 from leasehold.entities.solving import Neighbourhood
 from leasehold.entities.store import SQL, Found, Shown
+from leasehold.idempotency import Once
 from leasehold.ids import show
 from leasehold.linking import Epoch, Graph, Policy, Record, learn, prior
 
@@ -28,11 +30,17 @@ Place = tuple[str, str, str]
 
 
 async def propose(
-    db: Database, organisation: UUID, kind: str, policies: Mapping[str, Policy], *, learned: bool
-) -> tuple[Current, dict[str, Any]]:
-    """Weigh anew, learned from the records there are and from what people said; says what would change."""
+    db: Database, organisation: UUID, kind: str, policies: Mapping[str, Policy], once: Once | None, *, learned: bool
+) -> int:
+    """Weigh anew, learned from the records there are and from what people said, and keep what would change under a
+    number. A repeat is told the number of the first.
+    """
     policy = Memory(policies).policy(kind)
     async with db.transaction(organisation) as conn:
+        if once and (made := await idempotency.claim(conn, once)):
+            return int(made)
+        if once:  # nothing is made before it is weighed
+            await idempotency.forget(conn, once)
         found = await _all(conn, organisation, kind)
         decisions = await _decisions(conn, organisation, kind)
     records = {one.node: naming_itself(one.record(kind), one.state) for one in found}
@@ -43,11 +51,15 @@ async def propose(
         epoch, learned = prior(policy), False
     difference = await asyncio.to_thread(_difference, epoch, found, records, decisions)
     async with db.transaction(organisation) as conn:
+        if once and (made := await idempotency.claim(conn, once)):
+            return int(made)
         origin = "learned" if learned else "configured"
         now = await epochs.open_epoch(conn, organisation, kind, epoch, origin=origin, state="proposed")
         given = {"organisation": organisation, "kind": kind, "number": now.number}
         await conn.execute(SQL["epoch_difference"], {**given, "difference": orjson.dumps(difference).decode()})
-    return now, difference
+        if once:
+            await idempotency.keep(conn, once, str(now.number))
+    return now.number
 
 
 async def _all(conn: Conn, organisation: UUID, kind: str) -> list[Found]:

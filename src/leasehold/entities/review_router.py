@@ -8,7 +8,7 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from leasehold.auth import Permission
-from leasehold.door import CallerDep, allows, router
+from leasehold.door import CallerDep, IdempotencyKey, allows, once, router
 from leasehold.entities.answers import EntityId, EntityOut, QuestionOut, WhyOut, entity_out, question_out, why_out
 from leasehold.entities.deciding import review_pair
 from leasehold.entities.models import RECORD, REVIEW, Pair
@@ -162,9 +162,12 @@ async def list_epochs(
 
 
 @review_routes.post("/v2/entities/epochs", status_code=201, **allows(Permission.ENTITIES_MANAGE))
-async def propose_epoch(body: EpochIn, caller: CallerDep, entities: EntitiesDep) -> EpochOut:
+async def propose_epoch(
+    body: EpochIn, caller: CallerDep, entities: EntitiesDep, key: IdempotencyKey = None
+) -> EpochOut:
     """Weigh anew, and see what would change. Nothing does until it is moved to."""
-    return EpochOut(**await entities.propose(caller, body.kind, learned=body.learned))
+    asked = once(caller, "POST /v2/entities/epochs", key, body)
+    return EpochOut(**await entities.propose(caller, body.kind, asked, learned=body.learned))
 
 
 @review_routes.post(

@@ -152,10 +152,10 @@ class Entities:
             {**one, "names": {text: names[id_] for text, id_ in _shown(one).items() if id_ in names}} for one in found
         ]
 
-    async def propose(self, caller: Caller, kind: str, *, learned: bool) -> dict[str, Any]:
+    async def propose(self, caller: Caller, kind: str, once: Once | None, *, learned: bool) -> dict[str, Any]:
         """A new set of weights, and what would change with it."""
-        now, _ = await moving.propose(self._db, caller.organisation, kind, self._policies, learned=learned)
-        return await self._epoch(caller, kind, now.number)
+        number = await moving.propose(self._db, caller.organisation, kind, self._policies, once, learned=learned)
+        return await self._epoch(caller, kind, number)
 
     async def move(self, caller: Caller, kind: str, number: int) -> dict[str, Any]:
         """Put a set of weights into force: the writer compares everything anew, then switches at once."""

@@ -1,6 +1,6 @@
 """Jobs and tasks as they are answered."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field, PlainSerializer, ValidationError
 
 from leasehold.ids import show
-from leasehold.jobs.intake import platforms_for
+from leasehold.jobs.intake import Taken, platforms_for
 from leasehold.jobs.machine import Status, Verdict
 from leasehold.jobs.messages import CollectorTask, CrawlRequest, WriterSaid
 from leasehold.jobs.models import DEAD_LETTER, Job, Order, Part
@@ -360,14 +360,30 @@ def verdicts_out(told: Sequence[Any]) -> VerdictsOut:
     return VerdictsOut(items=[VerdictOut(verdict=one.verdict, detail=one.detail) for one in told])
 
 
-def read_batch(items: Sequence[Any], catalogue: Catalogue) -> tuple[dict[int, CrawlRequest], dict[int, AcceptedOut]]:
-    """The requests of a batch that can go somewhere, by their place, and why the others are refused."""
+def batch_out(many: int, refused: Mapping[int, AcceptedOut], taken: Mapping[int, Taken]) -> BatchOut:
+    """An answer for each place. What a repeat finds to be good and the first time was not is still not taken in."""
+    good = {place: AcceptedOut(job_id=one.job, created=one.is_new) for place, one in taken.items()}
+    then = AcceptedOut(errors=[dict(fault("body", "", "It was refused when this was asked for first."))])
+    told = {**refused, **good}
+    return BatchOut(items=[told.get(place, then) for place in range(many)])
+
+
+def named(items: Sequence[Any]) -> list[str]:
+    """The names that producers gave what they ask for."""
+    return [name for item in items if isinstance(item, dict) and isinstance(name := item.get("job_id"), str)]
+
+
+def read_batch(
+    items: Sequence[Any], catalogue: Catalogue, known: Collection[str]
+) -> tuple[dict[int, CrawlRequest], dict[int, AcceptedOut]]:
+    """The requests of a batch that can go somewhere or are known, by their place, and why the others are refused."""
     good: dict[int, CrawlRequest] = {}
     bad: dict[int, AcceptedOut] = {}
     for place, item in enumerate(items):
         try:
             request = CrawlRequest.model_validate(item)
-            platforms_for(request, catalogue)
+            if request.job_id not in known:
+                platforms_for(request, catalogue)
             good[place] = request
         except ValidationError as error:
             told = error.errors(include_url=False, include_input=False, include_context=False)

@@ -1,7 +1,11 @@
 """Requests taken in: where each goes, and many of them in a few statements."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.rows import scalar_row
 
 from leasehold.caller import Caller
 from leasehold.db import Conn
@@ -11,7 +15,7 @@ from leasehold.jobs.machine import Status, Task
 from leasehold.jobs.messages import CrawlRequest
 from leasehold.jobs.models import PREFIX, NewJob, NewTask, Noted
 from leasehold.platforms import Catalogue, Platform
-from leasehold.problems import fault, invalid
+from leasehold.problems import InvalidRequest, fault, invalid
 
 _PRIORITY = 4
 
@@ -23,6 +27,16 @@ class Taken:
     job: str
     is_new: bool
     platforms: Sequence[str]
+
+
+def to_recall(taken: Mapping[int, Taken]) -> str:
+    """What became of the places of a batch, to be kept under its key. A job's name has neither a space nor a plus."""
+    return " ".join(f"{place}{'+' if one.is_new else '-'}{one.job}" for place, one in taken.items())
+
+
+def recalled(text: str) -> dict[int, Taken]:
+    found = (re.fullmatch(r"(\d+)([+-])(.+)", word) for word in text.split(" "))
+    return {int(one[1]): Taken(one[3], one[2] == "+", ()) for one in found if one}
 
 
 def platforms_for(request: CrawlRequest, catalogue: Catalogue) -> list[Platform]:
@@ -42,16 +56,32 @@ def platforms_for(request: CrawlRequest, catalogue: Catalogue) -> list[Platform]
     return platforms
 
 
+async def known(conn: Conn, organisation: UUID, names: Sequence[str]) -> set[str]:
+    """Which of these jobs there are."""
+    if not names:
+        return set()
+    cur = conn.cursor(row_factory=scalar_row)
+    await cur.execute(store.SQL["known_jobs"], {"organisation": organisation, "jobs": list(names)})
+    return set(await cur.fetchall())
+
+
 async def take_in(conn: Conn, caller: Caller, requests: Sequence[CrawlRequest], catalogue: Catalogue) -> list[Taken]:
-    """The jobs of requests, in their order. The first request of a name stands, here as everywhere.
+    """The jobs of requests, in their order. The first request of a name stands, here as everywhere, also when the
+    platform would not take this one by now.
 
     `Jobs.call` those who wait for work at the platforms of new ones, once this is committed.
     """
     new: dict[str, NewJob] = {}
-    names: list[str] = []
+    asked: list[tuple[str, Sequence[str]]] = []
     for request in requests:
-        job = _new(request, platforms_for(request, catalogue))
-        names.append(job.id)
+        try:
+            job = _new(request, platforms_for(request, catalogue))
+        except InvalidRequest:
+            if request.job_id is None or not await known(conn, caller.organisation, [request.job_id]):
+                raise
+            asked.append((request.job_id, request.platforms))
+            continue
+        asked.append((job.id, request.platforms))
         new.setdefault(job.id, job)
     accepted = await store.accept(conn, caller.organisation, list(new.values()))
     fresh = [job for job in new.values() if job.id in accepted]
@@ -62,8 +92,8 @@ async def take_in(conn: Conn, caller: Caller, requests: Sequence[CrawlRequest], 
             noted.add(_task(job, task), "accepted", by=caller.name)
     await store.note(conn, caller.organisation, noted)
     told: list[Taken] = []
-    for name in names:
-        told.append(Taken(name, name in accepted, new[name].request.platforms))
+    for name, platforms in asked:
+        told.append(Taken(name, name in accepted, platforms))
         accepted.discard(name)
     return told
 

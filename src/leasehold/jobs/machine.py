@@ -74,7 +74,13 @@ class Task:
     @property
     def is_whole(self) -> bool:
         """The last word was said, and everything before it has come."""
-        return self.final_seq is not None and len(self.seen) >= self.final_seq
+        return self.final_seq is not None and self.missing == 0
+
+    @property
+    def missing(self) -> int:
+        """How many of the messages 1..n have not come, once it was said how many there are."""
+        last = self.final_seq or 0
+        return last - sum(1 for number in self.seen if number <= last)
 
     @property
     def awaits_messages(self) -> bool:
@@ -197,8 +203,8 @@ def _completed_if_whole(judged: Judged) -> Judged:
     if task.final_seq is None:
         return judged
     if not task.is_whole:
-        missing = task.final_seq - len(task.seen)
-        return replace(judged, task=replace(task, sub_status="incomplete"), detail=f"{missing} messages are missing.")
+        detail = f"{task.missing} messages are missing."
+        return replace(judged, task=replace(task, sub_status="incomplete"), detail=detail)
     if task.unwritten:
         return replace(judged, task=replace(task, sub_status=WRITING))
     events = [*judged.events, "completed"]

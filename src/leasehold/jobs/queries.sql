@@ -37,6 +37,11 @@ SELECT j.id, j.task_type, j.platforms, j.payload, j.time_range, j.priority, j.tr
   FROM job j
  WHERE j.organisation = %(organisation)s::uuid AND j.id = ANY(%(jobs)s::text[]);
 
+-- name: known_jobs
+SELECT j.id
+  FROM job j
+ WHERE j.organisation = %(organisation)s::uuid AND j.id = ANY(%(jobs)s::text[]);
+
 -- name: page
 -- Each status by itself, where the index has them in order; then the newest of all.
 SELECT one.id

@@ -8,7 +8,6 @@ from pydantic import Field
 from leasehold.auth import Permission
 from leasehold.door import CallerDep, IdempotencyKey, allows, once, router, unless_gone
 from leasehold.jobs.answers import (
-    AcceptedOut,
     AllBooksOut,
     BatchOut,
     BooksOut,
@@ -22,7 +21,9 @@ from leasehold.jobs.answers import (
     SayingOut,
     TaskOfferOut,
     VerdictsOut,
+    batch_out,
     job_out,
+    named,
     offer_out,
     platform_out,
     read_batch,
@@ -63,7 +64,15 @@ class TaskAcquireIn(Strict):
     limit: int = Field(1, ge=1, le=100, description="How many at the most.")
     ttl_seconds: int | None = Field(None, ge=5, le=3600, description="How long each lives without a sign of life.")
     wait_seconds: int = Field(0, ge=0, le=30, description="How long to wait for something to do.")
+    priority: int = Field(4, ge=0, le=9, description="Among those who wait, higher is served first.")
+    job_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,200}$")] | None = Field(
+        None, description="The job they are taken for, which need not be theirs; the leases end with it."
+    )
     canary: bool = Field(False, description="Only tasks that are set apart to try out something new.")
+
+    def wanted(self) -> Wanted:
+        said = self.model_dump(include={"owner", "limit", "wait_seconds", "priority", "job_id"})
+        return Wanted(**said, ttl_seconds=self.ttl_seconds or 0)
 
 
 class ResultsIn(Strict):
@@ -94,18 +103,22 @@ class PauseIn(Strict):
 
 
 @routes.post("/v2/jobs", status_code=202, **allows(Permission.JOBS_SUBMIT))
-async def submit_job(crawl: CrawlRequest, caller: CallerDep, jobs: JobsDep, trace: TraceDep) -> JobOut:
+async def submit_job(
+    crawl: CrawlRequest, caller: CallerDep, jobs: JobsDep, trace: TraceDep, key: IdempotencyKey = None
+) -> JobOut:
     """Ask for a crawl. The same `job_id` again is the same job, never a second one."""
-    return job_out(await jobs.submit(caller, crawl.traced(trace)))
+    return job_out(await jobs.submit(caller, crawl.traced(trace), once(caller, "POST /v2/jobs", key, crawl)))
 
 
 @routes.post("/v2/jobs/batch", status_code=202, **allows(Permission.JOBS_SUBMIT))
-async def submit_jobs(batch: BatchIn, caller: CallerDep, jobs: JobsDep, trace: TraceDep) -> BatchOut:
+async def submit_jobs(
+    batch: BatchIn, caller: CallerDep, jobs: JobsDep, trace: TraceDep, key: IdempotencyKey = None
+) -> BatchOut:
     """Ask for many crawls at once. What can go nowhere is refused by itself; the others are taken in."""
-    good, told = read_batch(batch.items, jobs.catalogue)
-    taken = await jobs.submit_many(caller, [one.traced(trace) for one in good.values()]) if good else []
-    told |= {place: AcceptedOut(job_id=one.job, created=one.is_new) for place, one in zip(good, taken, strict=True)}
-    return BatchOut(items=[told[place] for place in range(len(batch.items))])
+    good, refused = read_batch(batch.items, jobs.catalogue, await jobs.known(caller.organisation, named(batch.items)))
+    asked = {place: one.traced(trace) for place, one in good.items()}
+    taken = await jobs.submit_batch(caller, asked, once(caller, "POST /v2/jobs/batch", key, batch))
+    return batch_out(len(batch.items), refused, taken)
 
 
 @routes.get("/v2/jobs", **allows(Permission.JOBS_VIEW))
@@ -207,17 +220,16 @@ async def explain_job(job_id: IdInPath, caller: CallerDep, jobs: JobsDep) -> Exp
 @routes.post(
     "/v2/tasks/acquire",
     response_model=TaskOfferOut,
-    **allows(Permission.TASKS_WORK, PlatformUnknown, LeaseLost, WrongTransport),
+    **allows(Permission.TASKS_WORK, PlatformUnknown, LeaseLost, WrongTransport, JobUnknown, WrongState),
 )
 async def acquire_tasks(
     request: Request, ask: TaskAcquireIn, caller: CallerDep, jobs: JobsDep, key: IdempotencyKey = None
 ) -> Response:
     """Take tasks on lease, the most urgent first. When there is nothing to do the answer is empty and says why."""
-    wanted = Wanted(owner=ask.owner, limit=ask.limit, ttl_seconds=ask.ttl_seconds or 0, wait_seconds=ask.wait_seconds)
     asked = once(caller, "POST /v2/tasks/acquire", key, ask)
     offer = await unless_gone(
         request,
-        jobs.acquire(caller, wanted, ask.platforms, ask.task_types, asked, is_canary=ask.canary),
+        jobs.acquire(caller, ask.wanted(), ask.platforms, ask.task_types, asked, is_canary=ask.canary),
         lambda granted: jobs.counter.take_back(caller, granted),
         is_long=ask.wait_seconds > 0,
     )

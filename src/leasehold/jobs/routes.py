@@ -16,6 +16,11 @@ class Route:
     shadow: str | None  # where they go besides
 
     @property
+    def shadows_at(self) -> str | None:
+        """Where the shadow is, if there is one: while results are only observed it is all that we write to."""
+        return self.target if self.space is Space.SHADOW else self.shadow
+
+    @property
     def is_inline(self) -> bool:
         """Whether accepting and writing is one transaction."""
         return self.target == "postgres" and self.phase is not Phase.STREAM

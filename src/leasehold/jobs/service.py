@@ -1,13 +1,13 @@
 """Jobs: taken in, handed to workers, ended by what those bring, by time, or by an operator."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from leasehold import alerts, audit
+from leasehold import alerts, audit, idempotency
 from leasehold.caller import Caller
 from leasehold.db import Conn, Database
 from leasehold.idempotency import Once
@@ -29,7 +29,7 @@ from leasehold.jobs.standing import Depth, LimitsWish, Standing
 from leasehold.jobs.steering import Steer, steer
 from leasehold.jobs.stock import TaskRows, TaskStock, wish
 from leasehold.jobs.writing import Writers, Writing
-from leasehold.leases import Counter, Ended, KeptLeases, Offer, Timekeeper, Wanted, nobody
+from leasehold.leases import BoundLeases, Counter, Ended, KeptLeases, Offer, Timekeeper, Wanted, nobody
 from leasehold.metrics import Metrics
 from leasehold.platforms import Catalogue, Platform
 from leasehold.writers import Found
@@ -50,6 +50,8 @@ class Jobs:
         self._db = db
         self.catalogue = catalogue
         self.marks = Marks(db)
+        self._bound = BoundLeases(db)
+        self._bound.refusal, self._bound.end = self.marks.refusal, self.marks.over
         aftermath = self._aftermath = Aftermath(self.marks, metrics.jobs, catalogue)
         self.moving = Moving(db, catalogue, writers)
         self.has_broker = False
@@ -63,10 +65,14 @@ class Jobs:
         self._results = Results(self.leases, catalogue, aftermath, max_age_s)
         self.posting = Posting(db, self.leases, self.counter, catalogue, max_age_s)
 
-    async def submit(self, caller: Caller, request: CrawlRequest) -> Job:
+    async def submit(self, caller: Caller, request: CrawlRequest, once: Once | None = None) -> Job:
         """Take a request in. The same job again is the first one, whatever it says this time."""
         async with self._db.transaction(caller.organisation) as conn:
+            if once and (made := await idempotency.claim(conn, once)):
+                return await _found(conn, caller.organisation, made)
             (taken,) = await intake.take_in(conn, caller, [request], self.catalogue)
+            if once:
+                await idempotency.keep(conn, once, taken.job)
             found = (await store.get(conn, caller.organisation, [taken.job], with_history=True))[taken.job]
         self.begin(caller.organisation, [taken])
         return found
@@ -77,6 +83,27 @@ class Jobs:
             taken = await intake.take_in(conn, caller, requests, self.catalogue)
         self.begin(caller.organisation, taken)
         return taken
+
+    async def submit_batch(
+        self, caller: Caller, requests: Mapping[int, CrawlRequest], once: Once | None
+    ) -> dict[int, Taken]:
+        """Take requests in by their places in a batch. A repeat takes none in and is told what the first was."""
+        async with self._db.transaction(caller.organisation) as conn:
+            if once and (made := await idempotency.claim(conn, once)):
+                return intake.recalled(made)
+            found = await intake.take_in(conn, caller, list(requests.values()), self.catalogue) if requests else []
+            taken = dict(zip(requests, found, strict=True))
+            if once and taken:
+                await idempotency.keep(conn, once, intake.to_recall(taken))
+            elif once:
+                await idempotency.forget(conn, once)  # nothing was made that a repeat could find
+        self.begin(caller.organisation, found)
+        return taken
+
+    async def known(self, organisation: UUID, names: Sequence[str]) -> set[str]:
+        """Which of these jobs there are: what is asked under their names is not judged again."""
+        async with self._db.transaction(organisation) as conn:
+            return await intake.known(conn, organisation, names)
 
     def begin(self, organisation: UUID, taken: Sequence[Taken]) -> None:
         """New jobs are committed: call those who wait for work."""
@@ -112,9 +139,9 @@ class Jobs:
         for slug in platforms:
             if (transport := self._platform(slug).transport) != "http":
                 raise WrongTransport("Its workers get their tasks from RabbitMQ.", platform=slug, transport=transport)
-        return await self.counter.acquire(
-            caller, replace(wanted, labels=wish(platforms, task_types, is_canary=is_canary)), once
-        )
+        labelled = replace(wanted, labels=wish(platforms, task_types, is_canary=is_canary))
+        acquire = partial(self.counter.acquire, caller, labelled, once)
+        return await self._bound.taken(caller, wanted.job_id, once, acquire, self.counter.take_back)
 
     async def take_results(self, caller: Caller, items: Sequence[Any]) -> list[Told]:
         told, freed = await self._results.take(caller, items)

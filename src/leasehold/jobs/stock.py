@@ -281,7 +281,7 @@ class TaskStock:
             fence=one.fence + 1,
             owner=wanted.owner,
             token=ask.caller.token,
-            job_id=None,
+            job_id=wanted.job_id,
             ttl_seconds=wanted.ttl_seconds or said,
         )
 

@@ -164,9 +164,9 @@ class Writing:
             chunks = await receipts.unshadowed(conn, organisation, platform, _BATCH)
             if not chunks:
                 return 0
-            if way.shadow is not None:
+            if way.shadows_at is not None:
                 async with asyncio.timeout(_WRITE_S):
-                    refused = await self.writers.target(way.shadow).write(organisation, Space.SHADOW, chunks)
+                    refused = await self.writers.target(way.shadows_at).write(organisation, Space.SHADOW, chunks)
                 for why in refused.values():
                     log.warning("shadow.refused", platform=platform, why=why)
             await receipts.shadowed(conn, organisation, [chunk.name for chunk in chunks])

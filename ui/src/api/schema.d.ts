@@ -7135,6 +7135,17 @@ export interface components {
              */
             wait_seconds?: number;
             /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Job Id
+             * @description The job they are taken for, which need not be theirs; the leases end with it.
+             */
+            job_id?: string | null;
+            /**
              * Canary
              * @description Only tasks that are set apart to try out something new.
              * @default false
@@ -11754,7 +11765,10 @@ export interface operations {
     submit_job: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11818,7 +11832,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`) */
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11841,7 +11855,10 @@ export interface operations {
     submit_jobs: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11905,7 +11922,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`) */
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12731,7 +12748,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Platform unknown (`/problems/platform-unknown`) */
+            /** @description Platform unknown (`/problems/platform-unknown`); Job unknown (`/problems/job-unknown`) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12740,7 +12757,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong transport (`/problems/wrong-transport`) */
+            /** @description Wrong transport (`/problems/wrong-transport`); Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16613,7 +16630,10 @@ export interface operations {
     propose_epoch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16677,7 +16697,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`) */
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
             422: {
                 headers: {
                     [name: string]: unknown;
