@@ -82,8 +82,8 @@ def test_the_wheel_runs_from_any_folder(wheel: Path) -> None:
 
         server = here.up(PYTHONPATH=str(target))
 
-        page = httpx.get(server.address + "/ui/", trust_env=False)
+        page = httpx.get(server.address + "/ui/", trust_env=False, timeout=60)
         assert page.status_code == 200
         assert "/ui/assets/" in page.text
-        assert httpx.get(server.address + "/docs", trust_env=False).status_code == 200
+        assert httpx.get(server.address + "/docs", trust_env=False, timeout=60).status_code == 200
         assert server.ask("GET", "/v2/sites", server.token).status_code == 200

@@ -246,7 +246,7 @@ async def test_a_row_somebody_is_changing_is_stepped_over(bench: Bench) -> None:
     with bench.home.database.connect() as other, other.transaction():
         other.execute("SELECT FROM account_secret WHERE account = %s FOR UPDATE", [account])
 
-        looked = await asyncio.wait_for(safe.rewrap(bench.vault, 500), timeout=5)
+        looked = await asyncio.wait_for(safe.rewrap(bench.vault, 500), timeout=20)
 
         assert looked == 300
         assert await safe.census() == {old: 1, new: 299}

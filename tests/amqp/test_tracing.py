@@ -59,7 +59,7 @@ async def test_a_request_its_statements_and_its_message_are_one_trace(
     )
     job = {"platform": "alpha", "task_type": "page", "payload": {"page": f"{CANARY}-payload"}, "job_id": "traced"}
     headers = {"Authorization": f"Bearer {server.token}", "traceparent": f"00-{TRACE}-{PARENT}-01"}
-    async with httpx.AsyncClient(base_url=server.address, headers=headers, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=server.address, headers=headers, trust_env=False, timeout=60) as client:
         made = await client.post("/v2/jobs", json=job, timeout=PATIENCE_S)
         assert made.status_code == 202, made.text
         assert (await client.get(f"/v2/jobs?platform={CANARY}-query")).status_code == 200

@@ -144,7 +144,7 @@ async def test_two_sealers_at_once_make_one_chain(db: Database, database: TestDa
     await settle(database)
     async with db.transaction(ours.organisation) as one:
         first = await audit.seal(one, ours.organisation)
-        async with asyncio.timeout(5), db.transaction(ours.organisation) as other:
+        async with asyncio.timeout(20), db.transaction(ours.organisation) as other:
             second = await audit.seal(other, ours.organisation)
     await happens(db, ours, "c")
     await settle(database)

@@ -98,24 +98,24 @@ async def test_a_site_that_is_not_there(consumer: httpx.AsyncClient) -> None:
 
 
 async def test_who_waits_gets_what_arrives(consumer: httpx.AsyncClient) -> None:
-    waiting = asyncio.create_task(acquire(consumer, wait_seconds=10))
+    waiting = asyncio.create_task(acquire(consumer, wait_seconds=25))
     await asyncio.sleep(0.2)
 
     made = (await upload(consumer)).json()["id"]
 
-    got = await asyncio.wait_for(waiting, 2)
+    got = await asyncio.wait_for(waiting, 20)
     assert [lease["resource_id"] for lease in got["leases"]] == [made]
 
 
 async def test_who_waits_at_a_site_gets_what_is_given_back(consumer: httpx.AsyncClient) -> None:
     await upload(consumer)
     (lease,) = (await acquire(consumer))["leases"]
-    waiting = asyncio.create_task(acquire(consumer, wait_seconds=10, site="board"))
+    waiting = asyncio.create_task(acquire(consumer, wait_seconds=25, site="board"))
     await asyncio.sleep(0.2)
 
     await release(consumer, lease, "failed")
 
-    got = await asyncio.wait_for(waiting, 2)
+    got = await asyncio.wait_for(waiting, 20)
     assert got["leases"][0]["resource_id"] == lease["resource_id"]
 
 
@@ -320,12 +320,12 @@ async def test_who_waits_at_another_site_keeps_nothing_from_who_takes_all(consum
     await consumer.post("/v2/sites", json={"slug": "other", "domain": "other.example"})
     elsewhere = asyncio.create_task(acquire(consumer, wait_seconds=5, site="other"))
     await asyncio.sleep(0.2)
-    anywhere = asyncio.create_task(acquire(consumer, wait_seconds=10))
+    anywhere = asyncio.create_task(acquire(consumer, wait_seconds=25))
     await asyncio.sleep(0.2)
 
     made = (await upload(consumer)).json()["id"]
 
-    assert [lease["resource_id"] for lease in (await asyncio.wait_for(anywhere, 8))["leases"]] == [made]
+    assert [lease["resource_id"] for lease in (await asyncio.wait_for(anywhere, 20))["leases"]] == [made]
     assert (await elsewhere)["leases"] == []
 
 

@@ -77,7 +77,7 @@ async def test_who_brings_bytes_that_are_being_swept_waits_and_puts_them_in_plac
         is_waiting = not uploading.done()
         lose_all(blobs)
 
-    answer = (await asyncio.wait_for(uploading, 5)).json()
+    answer = (await asyncio.wait_for(uploading, 30)).json()
 
     assert is_waiting
     assert answer["files"][0]["deduplicated"] is False

@@ -13,6 +13,7 @@ import pytest
 from leasehold.client import HeldAccount, Leasehold, LeaseLost, NothingFree, SiteUnknown
 from leasehold.client.holding import Report, report_for
 from tests.client.standin import SECRET, StandIn, nothing, problem
+from tests.parts.process import until
 
 
 @pytest.fixture
@@ -32,10 +33,10 @@ def test_a_block_holds_an_account_and_gives_it_back(server: StandIn, lh: Leaseho
 
 
 def test_it_is_renewed_by_itself(server: StandIn, lh: Leasehold) -> None:
-    server.ttl_s = 1.5
+    server.ttl_s = 5.0
 
     with lh.account("board") as lease:
-        time.sleep(1.8)
+        time.sleep(5.3)
         lease.check()
 
     assert len(server.heartbeats) >= 2
@@ -75,7 +76,7 @@ def step_by_step(lease: HeldAccount) -> None:
 
 
 def test_the_work_finds_out_that_its_lease_is_lost(server: StandIn, lh: Leasehold) -> None:
-    server.ttl_s, server.on_heartbeat = 1.5, [lambda: problem(410, "lease-lost", reason="superseded")] * 9
+    server.ttl_s, server.on_heartbeat = 4.5, [lambda: problem(410, "lease-lost", reason="superseded")] * 9
 
     with pytest.raises(LeaseLost) as lost, lh.account("board") as lease:
         step_by_step(lease)
@@ -106,8 +107,8 @@ def test_nobody_gets_the_secret_of_a_lost_lease(server: StandIn, lh: Leasehold) 
 def test_leaving_the_block_of_a_lost_lease_is_told(server: StandIn, lh: Leasehold) -> None:
     server.ttl_s, server.on_heartbeat = 0.9, [lambda: problem(410, "lease-lost", reason="revoked")] * 9
 
-    with pytest.raises(LeaseLost), lh.account("board"):
-        time.sleep(0.8)
+    with pytest.raises(LeaseLost), lh.account("board") as lease:
+        until(lambda: lease.is_lost)
 
 
 def test_another_error_goes_before_the_loss(server: StandIn, lh: Leasehold) -> None:
@@ -122,14 +123,18 @@ def test_another_error_goes_before_the_loss(server: StandIn, lh: Leasehold) -> N
 
 
 def test_who_wants_to_be_told_of_a_loss_is_told_once_in_a_thread_of_its_own(server: StandIn, lh: Leasehold) -> None:
-    server.ttl_s, server.on_heartbeat = 1.5, [lambda: problem(410, "lease-lost", reason="revoked")] * 9
+    server.ttl_s, server.on_heartbeat = 4.5, [lambda: problem(410, "lease-lost", reason="revoked")] * 9
     told: list[tuple[str, str]] = []
 
     def stop(lost: LeaseLost) -> None:
         told.append((lost.reason, threading.current_thread().name))
 
+    def work() -> None:
+        until(lambda: told)
+        time.sleep(0.5)  # nobody is told again
+
     with pytest.raises(LeaseLost), lh.accounts_held("board", count=2, on_lost=stop):
-        time.sleep(1.2)
+        work()
 
     assert told == [("revoked", "leasehold-lost")]
 

@@ -65,10 +65,10 @@ async def test_an_answer_that_cannot_be_read_is_told_without_its_content(server:
 
 
 async def test_it_is_renewed_by_itself(server: StandIn, lh: AsyncLeasehold) -> None:
-    server.ttl_s = 1.5
+    server.ttl_s = 5.0
 
     async with lh.account("board") as lease:
-        await asyncio.sleep(1.8)
+        await asyncio.sleep(5.3)
         lease.check()
 
     assert len(server.heartbeats) >= 2
@@ -112,19 +112,19 @@ async def test_silence_stops_the_work_before_the_server_ends_the_lease(server: S
 
 
 async def test_a_verdict_stops_the_work_at_once(server: StandIn, lh: AsyncLeasehold) -> None:
-    server.ttl_s, server.on_heartbeat = 4.5, [lambda: problem(410, "lease-lost", reason="revoked")] * 9
+    server.ttl_s, server.on_heartbeat = 12.0, [lambda: problem(410, "lease-lost", reason="revoked")] * 9
     stopped: list[float] = []
 
     with pytest.raises(LeaseLost) as lost:
         await work(lh, stopped)
 
     assert lost.value.reason == "revoked"
-    assert stopped[0] < server.live_until_s["lease_0"] - 1.5
+    assert stopped[0] < server.live_until_s["lease_0"] - 4
     assert asyncio.current_task().cancelling() == 0  # type: ignore[union-attr]
 
 
 async def test_a_lease_the_server_does_not_know_is_lost(server: StandIn, lh: AsyncLeasehold) -> None:
-    server.ttl_s, server.on_heartbeat = 1.5, [lambda: problem(404, "lease-unknown")] * 9
+    server.ttl_s, server.on_heartbeat = 4.5, [lambda: problem(404, "lease-unknown")] * 9
 
     with pytest.raises(LeaseLost) as lost:
         await work(lh, [])
@@ -133,12 +133,12 @@ async def test_a_lease_the_server_does_not_know_is_lost(server: StandIn, lh: Asy
 
 
 async def test_trouble_on_the_way_is_tried_again(server: StandIn, lh: AsyncLeasehold) -> None:
-    server.ttl_s = 2.0
+    server.ttl_s = 6.0
     proxy = (404, {"no": "problem of ours"})
     server.on_heartbeat = [server.cut, lambda: problem(503, "unavailable"), lambda: problem(429, "slow"), lambda: proxy]
 
     async with lh.account("board") as lease:
-        await asyncio.sleep(2.2)
+        await asyncio.sleep(6.5)
         lease.check()
 
     assert len(server.heartbeats) >= 5

@@ -142,10 +142,12 @@ async def test_a_task_is_acknowledged_only_after_its_last_result_is_confirmed(am
         async with running(crawler(amqp_url, stop_seconds=0.2, cleanup_seconds=0.2)):
             await asyncio.sleep(1.5)
             unconfirmed = await collector.depth("collector.results.queue")
-        await asyncio.sleep(0.2)
+
+        async def is_back() -> bool:
+            return await collector.depth() == 1
 
         assert unconfirmed == 0
-        assert await collector.depth() == 1  # it is still there, for another
+        await until(is_back)  # it is still there, for another
 
         await collector.results.bind("collector.results")
         await collector.results.consume(collector.hear, no_ack=True)

@@ -109,7 +109,7 @@ async def test_whoever_waits_is_called_when_a_job_ends(stage: Stage, broker: Bro
 
     await is_cancelled(stage, broker)
 
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(15):
         assert (await waiter)["resource_id"] == lease["resource_id"]
 
 

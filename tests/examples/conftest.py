@@ -44,7 +44,7 @@ class Scene:
         return answer.json()["items"]
 
     def board(self, method: str, path: str, **more: Any) -> Any:
-        answer = httpx.request(method, f"http://127.0.0.1:{self.port}{path}", trust_env=False, **more)
+        answer = httpx.request(method, f"http://127.0.0.1:{self.port}{path}", trust_env=False, timeout=60, **more)
         assert answer.is_success, answer.text
         return answer.json()
 

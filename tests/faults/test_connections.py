@@ -10,7 +10,7 @@ from functools import partial
 import httpx
 import psycopg
 
-from tests.parts.process import KEYS, Leasehold, Place, until
+from tests.parts.process import KEYS, PATIENCE_S, Leasehold, Place, until
 from tests.parts.threads import at_work
 
 ADMIN = "lh_" + "Torture000" * 3
@@ -71,7 +71,7 @@ class Crowd:
 
     def come(self) -> None:
         """Take every connection, those of the servers too."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while self._of_servers():
             assert time.monotonic() < deadline, "the servers always found a connection"
             self.first.execute(
@@ -121,7 +121,7 @@ def test_no_connection_left_is_told_without_a_storm_and_passes_by_itself(here: P
     assert 0 < tries <= MOST_TRIES_A_SECOND
     for load in loads:
         assert set(load.told) == {200, 503}, load.told
-        assert load.slowest_s < 20
+        assert load.slowest_s < 40
     until(lambda: first.ask("GET", "/readyz").status_code == 200)
     assert first.ask("GET", "/v2/leases", ADMIN).json()["items"] == []
     for server in (second, first):

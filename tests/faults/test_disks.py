@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.parts.process import Leasehold, Place, until
+from tests.parts.process import PATIENCE_S, Leasehold, Place, until
 from tests.parts.uploads import BOUNDARY, END, file_part, meta_part
 
 ADMIN = "lh_" + "Torture000" * 3
@@ -54,7 +54,7 @@ class Client:
     def __init__(self, server: Leasehold) -> None:
         self._rng = random.Random(SEED)  # noqa: S311
         self.http = httpx.Client(
-            base_url=server.address, headers={"Authorization": f"Bearer {ADMIN}"}, trust_env=False, timeout=30
+            base_url=server.address, headers={"Authorization": f"Bearer {ADMIN}"}, trust_env=False, timeout=PATIENCE_S
         )
         self.told = Told()
 

@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.contracts.crawling import moved
-from tests.faults.undying import Undying, long_gone, taken_over, undying, until
+from tests.faults.undying import PATIENCE_S, Undying, long_gone, taken_over, undying, until
 from tests.jobs.conftest import platform
 from tests.parts.broker import JSON, Broker, chunk, last
 from tests.parts.fuse import Fuse, When, fused
@@ -112,7 +112,7 @@ async def test_a_server_that_is_killed_at_any_step_loses_and_doubles_nothing(
     async with house(database) as home:
         token = await home.token()
     headers, address = {"Authorization": f"Bearer {token}"}, f"http://127.0.0.1:{port}"
-    async with httpx.AsyncClient(base_url=address, headers=headers, trust_env=False, timeout=10) as client:
+    async with httpx.AsyncClient(base_url=address, headers=headers, trust_env=False, timeout=PATIENCE_S) as client:
         broker = Broker(client)
         await until(lambda: client.get("/v2/jobs/books"))
         whens: tuple[When, When] = ("before", "after")

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.parts.process import KEYS, Leasehold, Place, until
+from tests.parts.process import KEYS, PATIENCE_S, Leasehold, Place, until
 from tests.parts.threads import at_work
 
 ADMIN = "lh_" + "Torture000" * 3
@@ -57,7 +57,7 @@ class Clients:
 
     def _client(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {ADMIN}"}
-        return httpx.Client(base_url=self._address, headers=headers, trust_env=False, timeout=30)
+        return httpx.Client(base_url=self._address, headers=headers, trust_env=False, timeout=PATIENCE_S)
 
     def _make(self) -> None:
         with self._client() as http:

@@ -9,7 +9,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from leasehold.simulate import Goods
-from tests.faults.undying import Undying, long_gone, undying, until
+from tests.faults.undying import PATIENCE_S, Undying, long_gone, undying, until
 from tests.parts import providers as parts
 from tests.parts.broker import JSON
 from tests.parts.fuse import Fuse, When, fused
@@ -84,7 +84,7 @@ async def test_a_run_goes_on_whenever_its_server_is_killed(
     async with house(database, duties=()) as home:
         token = await home.token()
     headers, address = {"Authorization": f"Bearer {token}"}, f"http://127.0.0.1:{port}"
-    async with httpx.AsyncClient(base_url=address, headers=headers, trust_env=False, timeout=10) as client:
+    async with httpx.AsyncClient(base_url=address, headers=headers, trust_env=False, timeout=PATIENCE_S) as client:
         await until(lambda: client.get("/v2/runs"))
         whens: tuple[When, When] = ("before", "after")
         for step, statement in STEPS.items():

@@ -113,7 +113,7 @@ async def test_who_waits_is_called_when_there_is_something_to_do(broker: Broker)
 
     await broker.submit(job_id="late")
 
-    assert (await asyncio.wait_for(waiting, 5))["task"]["job_id"] == "late"
+    assert (await asyncio.wait_for(waiting, 15))["task"]["job_id"] == "late"
 
 
 async def test_a_retryable_failure_is_tried_again_with_the_cursor_and_the_documents(broker: Broker) -> None:

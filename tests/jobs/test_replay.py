@@ -351,8 +351,8 @@ async def test_what_rests_reaches_a_worker_that_waits(broker: Broker) -> None:
 
     await replay(broker, filter={}, rate_per_second=2)
 
-    assert (await asyncio.wait_for(waiting, 5))["task"]["job_id"] == "a"
-    assert (await asyncio.wait_for(broker.take(wait_seconds=20), 5))["task"]["job_id"] == "b"
+    assert (await asyncio.wait_for(waiting, 15))["task"]["job_id"] == "a"
+    assert (await asyncio.wait_for(broker.take(wait_seconds=20), 15))["task"]["job_id"] == "b"
 
 
 async def test_a_stop_puts_back_what_has_not_begun(broker: Broker, home: House) -> None:

@@ -18,7 +18,7 @@ from leasehold.settings import Settings
 from tests.parts.house import KEYS
 from tests.parts.postgres import TestDatabase
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Listening:
@@ -40,7 +40,9 @@ class Listening:
 
     def client(self, token: str) -> httpx.AsyncClient:
         headers = {"Authorization": f"Bearer {token}"}
-        made = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", headers=headers, trust_env=False)
+        made = httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.port}", headers=headers, trust_env=False, timeout=PATIENCE_S
+        )
         self._clients.append(made)
         return made
 

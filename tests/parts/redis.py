@@ -42,7 +42,7 @@ class RedisServer:
 
     def client(self) -> "Redis":
         """A client to use in a `with`."""
-        return Redis.from_url(self.url, socket_timeout=5)
+        return Redis.from_url(self.url, socket_timeout=_PATIENCE_S)
 
     def start(self) -> None:
         """Start it unless it runs, and wait until it answers."""

@@ -44,7 +44,7 @@ async def test_who_waits_for_events_is_called(it: World) -> None:
 
     await it.act(run, "start")
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(15):
         assert (await waiting).json()["items"][0]["type"] == "wanted"
 
 

@@ -83,7 +83,7 @@ async def test_where_nothing_is_limited_nobody_waits_for_a_guard(garden: Garden)
     with garden.home.database.connect() as other:
         other.execute(GUARD)
 
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(20):
             assert (await garden.ask())["leases"]
 
 
@@ -94,7 +94,7 @@ async def test_a_seed_somebody_looks_at_is_stepped_over(garden: Garden) -> None:
     with garden.home.database.connect() as other, other.transaction():
         other.execute("SELECT FROM seed WHERE rest = '/a' FOR UPDATE")
 
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(20):
             lease = await garden.acquire()
 
     assert lease["resource_id"] == second["id"]
