@@ -69,6 +69,8 @@ class Driver:
         match now.status:
             case Status.RUNNING:
                 is_busy = await self._go_on(now)
+            case Status.PAUSED if now.is_resting:
+                return False
             case Status.PAUSED:
                 is_busy = await self._stay_paused(now)
             case Status.PENDING:

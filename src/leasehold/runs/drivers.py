@@ -37,8 +37,7 @@ class Drivers:
     async def look(self) -> None:
         """Give slots to those who wait, and take up what nobody drives."""
         async with self._db.system() as conn:
-            given = {"driver": self._process, "limit": _MOST_RUNS}
-            found = await (await conn.execute(store.SQL["live"], given)).fetchall()
+            found = await (await conn.execute(store.SQL["live"], {"limit": _MOST_RUNS})).fetchall()
         for run in [run for run, task in self._driven.items() if task.done()]:
             del self._driven[run]
         for organisation, run in found:

@@ -98,8 +98,10 @@ UPDATE run
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
 
 -- name: drop
+-- One that is paused has something to do again: what is in hand of them is taken back.
 UPDATE run
-   SET dropped_categories = %(dropped)s::text[], total_items = %(total)s::bigint
+   SET dropped_categories = %(dropped)s::text[], total_items = %(total)s::bigint,
+       sub_status = CASE WHEN status = 'paused' THEN 'pausing' ELSE sub_status END
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
 
 -- name: want
@@ -158,12 +160,13 @@ UPDATE run
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid AND sub_status = 'cancelling';
 
 -- name: live
--- Over all organisations: what somebody has to drive and nobody does, or this process does already.
+-- Over all organisations: what somebody has to drive and nobody does. One that is paused has nothing to be done for it but
+-- to end what is in hand, and to try its provider.
 SELECT organisation, id
   FROM run
- WHERE (status IN ('running', 'paused') OR sub_status IS NOT NULL)
-   AND (driver IS NULL OR driver = %(driver)s::uuid OR driver_until < clock_timestamp())
- ORDER BY wanted_at, id
+ WHERE (status = 'running' OR sub_status IS NOT NULL OR pause_reason = 'provider_down')
+   AND (driver IS NULL OR driver_until < clock_timestamp())
+ ORDER BY status = 'paused', wanted_at, id
  LIMIT %(limit)s::int;
 
 -- name: claim
@@ -174,7 +177,7 @@ UPDATE run AS r
   FROM (SELECT id, driver IS NOT NULL AS is_orphan
           FROM run
          WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid
-           AND (status IN ('running', 'paused') OR sub_status IS NOT NULL)
+           AND (status = 'running' OR sub_status IS NOT NULL OR pause_reason = 'provider_down')
            AND (driver IS NULL OR driver_until < clock_timestamp())
            FOR UPDATE SKIP LOCKED) AS was
  WHERE r.organisation = %(organisation)s::uuid AND r.id = was.id
