@@ -62,7 +62,7 @@ class Drivers:
             await settle_listings(conn, organisation, run)
             now = await store.get(conn, organisation, run)
             if is_orphan and now.status is Status.RUNNING:
-                told = {"reason": "server_restart", "in_flight": now.in_flight, "replayed": 0}
+                told = {"reason": "server_restart", "in_flight": now.in_flight}
                 await store.tell(conn, organisation, run, [("resumed", told)])
         collector = self._collectors(organisation).get(now.collector)
         if collector is None:
