@@ -17,14 +17,15 @@ from leasehold.db import Conn, Database
 from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers
 from leasehold.leases import nobody
 from leasehold.problems import InvalidRequest
-from leasehold.runs import again, grip, ledger, machine, store
+from leasehold.runs import again, findings, grip, ledger, machine, store
 from leasehold.runs.beginning import begin
-from leasehold.runs.checkpoint import Reader, checkpoint, progress
+from leasehold.runs.checkpoint import checkpoint, progress
 from leasehold.runs.enumeration import Page, line_of, moved_on, total_items, unit_micros
+from leasehold.runs.findings import Found, Reader
 from leasehold.runs.grip import Grip
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import Pause, Status
-from leasehold.runs.models import Place, Run
+from leasehold.runs.models import Finished, Place, Run
 from leasehold.runs.outages import pause_for_outage, resume_if_back
 from leasehold.runs.service import pause, serve_next
 from leasehold.runs.stumbling import AWAY, walk
@@ -89,11 +90,22 @@ class Driver:
         async with self._db.transaction(self._organisation) as conn:
             now = await self._held(conn)
             over = await store.finished(conn, self._organisation, self._run, CHECKPOINT_ITEMS)
-            if not over:
-                return now
-            found = await self._read(conn, self._organisation, now, over)
-            await checkpoint(conn, self._organisation, now, over, found)
+        if not over:
+            return now
+        found = await findings.read(self._read, self._organisation, now, over)
+        async with self._db.transaction(self._organisation) as conn:
+            now = await self._held(conn)
+            still = await store.finished(conn, self._organisation, self._run, CHECKPOINT_ITEMS)
+            over = [one for one in over if one in still]  # a job may have been retried meanwhile
+            await self._settle(conn, now, over, found)
             return await store.get(conn, self._organisation, self._run)
+
+    async def _settle(self, conn: Conn, now: Run, over: Sequence[Finished], found: Found) -> None:
+        if not over:
+            return
+        await findings.note_sellers(conn, self._organisation, now, over, found)
+        datas = {job: findings.data_of(documents) for job, documents in found.items()}
+        await checkpoint(conn, self._organisation, now, over, datas)
 
     async def _go_on(self, now: Run) -> bool:
         """Begin more items, as many as the window, the budget and the provider bear; whether there may be more."""

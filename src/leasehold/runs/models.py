@@ -190,6 +190,7 @@ class Finished:
     external_id: str
     reserved_micros: int
     job: str
+    task: UUID | None  # none where its platform did not take it
     job_status: str
     cost_micros: int
     error: dict[str, Any] | None

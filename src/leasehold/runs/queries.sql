@@ -275,8 +275,8 @@ UPDATE run
 
 -- name: finished
 -- Items whose jobs are over. Results are read by whoever needs them.
-SELECT i.id, i.category, i.item_type, i.external_id, i.reserved_micros, i.job, j.status AS job_status, t.cost_micros,
-       t.last_error AS error, t.result_count AS documents
+SELECT i.id, i.category, i.item_type, i.external_id, i.reserved_micros, i.job, t.id AS task, j.status AS job_status,
+       t.cost_micros, t.last_error AS error, t.result_count AS documents
   FROM run_item i
  CROSS JOIN LATERAL (
          SELECT status
@@ -284,7 +284,7 @@ SELECT i.id, i.category, i.item_type, i.external_id, i.reserved_micros, i.job, j
           WHERE organisation = %(organisation)s::uuid AND id = i.job AND ended_at IS NOT NULL
          OFFSET 0) AS j
  CROSS JOIN LATERAL (
-         SELECT cost_micros, last_error, result_count
+         SELECT id, cost_micros, last_error, result_count
            FROM task
           WHERE organisation = %(organisation)s::uuid AND job = i.job
           LIMIT 1) AS t
@@ -509,13 +509,6 @@ SELECT r.id
  WHERE r.organisation = %(organisation)s::uuid
    AND (r.reserved_micros, r.spent_micros, r.processed_items, r.failed_items, r.skipped_items)
        IS DISTINCT FROM (l.reserved::bigint, l.spent::bigint, i.completed, i.failed, i.skipped);
-
--- name: documents
-SELECT t.job, r.document
-  FROM task t
-  JOIN result r ON r.organisation = %(organisation)s::uuid AND r.task = t.id
- WHERE t.organisation = %(organisation)s::uuid AND t.job = ANY(%(jobs)s::text[])
- ORDER BY t.job, r.number, r.place;
 
 -- name: products
 -- The first of each: one that was collected again is found where it was.
