@@ -69,7 +69,6 @@ from leasehold.overview import routes as overview_routes
 from leasehold.platforms import LOOK_EVERY_S, SHIPPED, Catalogue
 from leasehold.runs import LOOK_EVERY_S as RUNS_EVERY_S
 from leasehold.runs import WORK_EVERY_S, Drivers, Runs, Shelf, Stock, Watchers, Workers
-from leasehold.runs import read as read_findings
 from leasehold.runs import routes as run_routes
 from leasehold.seeds import Seeds
 from leasehold.seeds.router import routes as seed_routes
@@ -147,7 +146,7 @@ def build(
     tokens, runs = Tokens(db), Runs(db, collectors, catalogue)
     tickets = Tickets(db, tokens)
     live = Live(runs, watchers, tickets, metrics)
-    drivers = Drivers(db, jobs, collectors, read_findings)
+    drivers = Drivers(db, jobs, collectors)
     workers = Workers(db, jobs, collectors, settings.shutdown_timeout_seconds)
     identity = Identity(db, vault, settings, partial(organisations, db), outlet)
     elsewhere = counter.pool.states if isinstance(counter.pool, MongoPool) else None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leasehold import duties
-from leasehold.writers import Chunk, Space
+from leasehold.writers import Chunk, Place, Space
 from tests.jobs.conftest import platform
 from tests.parts.broker import Broker, chunk, last
 from tests.parts.house import House, house
@@ -97,6 +97,24 @@ async def test_documents_are_read_page_by_page(scene: Scene) -> None:
         cursor = page["next_cursor"]
 
     assert found == [{"page": page, "n": n} for page in range(4) for n in range(3)]
+
+
+async def test_documents_of_many_jobs_are_read_together(scene: Scene) -> None:
+    for job in ("one", "two", "none"):
+        await scene.broker.submit(job_id=job)
+        lease = await scene.broker.take()
+        chunks = [] if job == "none" else [chunk(lease, page, {"job": job, "page": page}) for page in range(2)]
+        await scene.broker.bring(*chunks, last(lease))
+        await scene.ended(job)
+    rows = scene.database.rows("SELECT organisation, id, job, platform FROM task ORDER BY job DESC")
+    places = [Place(*row[1:]) for row in rows]
+
+    found = await scene.home.app.state.jobs.writing.documents(rows[0][0], places)
+
+    jobs = {place.task: place.job for place in places}
+    assert {jobs[task]: documents for task, documents in found.items()} == {
+        job: [{"job": job, "page": page} for page in range(2)] for job in ("one", "two")
+    }
 
 
 async def test_what_was_written_and_not_booked_is_written_again_and_stays_once(scene: Scene) -> None:

@@ -30,6 +30,7 @@ class Shop:
         self.bad: set[int] = set()
         self.odd: set[int] = set()  # listed under a number that the platform does not take
         self.is_down = False
+        self.is_listing = False  # also when it is down
         self.refusal_cost = 0
         self.open = asyncio.Event()
         self.open.set()
@@ -62,7 +63,7 @@ class Shop:
         except asyncio.CancelledError:
             self.left += 1
             raise
-        if self.is_down:
+        if self.is_down and not self.is_listing:
             raise ProviderDown("It is down.")
         if self.breaks:
             self.breaks -= 1

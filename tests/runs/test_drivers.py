@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
+from leasehold.runs import drivers
 from leasehold.runs.driver import Driver
 from leasehold.runs.grip import NotTheDriver
 from tests.parts.postgres import TestDatabase
-from tests.runs.conftest import UNBALANCED, world
+from tests.runs.conftest import PATIENCE_S, UNBALANCED, World, world
 from tests.runs.shop import Shop
 
 
@@ -30,8 +31,8 @@ async def test_a_driver_that_fell_silent_is_replaced_and_changes_nothing(databas
     async with world(database, shop) as it:
         run = await it.started()
         await it.until(run, lambda now: now["in_flight"])
-        (drivers,) = [task for task in it.home.app.state.background.tasks if task.name == "runs"]
-        mine = drivers.step.__self__
+        (looking,) = [task for task in it.home.app.state.background.tasks if task.name == "runs"]
+        mine = looking.step.__self__
         (silent,) = mine._driven.values()
         before = database.rows("SELECT driver_fence FROM run")[0][0]
         database.run(
@@ -48,6 +49,51 @@ async def test_a_driver_that_fell_silent_is_replaced_and_changes_nothing(databas
         assert set(shop.asked.values()) == {1}
         told = [event for event in await it.events(run) if event["type"] == "resumed"]
         assert [event["reason"] for event in told] == ["server_restart"]
+        assert told[0]["in_flight"] > 0
+        assert "replayed" not in told[0], "how many will be begun again is not known before their leases run out"
+
+
+async def test_neither_runs_that_rest_nor_those_in_hand_keep_another_from_being_driven(
+    database: TestDatabase, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drivers, "_MOST_RUNS", 1)
+    async with world(database, shop) as it:
+        resting = [await it.plan() for _ in range(2)]
+        database.run(
+            "UPDATE run SET status = 'paused', pause_reason = 'operator',"
+            " wanted_at = clock_timestamp() - interval '1 day'"
+        )
+        shop.open.clear()
+        in_hand = await it.started()
+        await it.until(in_hand, lambda now: now["in_flight"] == 45)
+
+        another = await it.started()
+        await it.until(another, lambda now: now["in_flight"] == 45)
+        shop.open.set()
+
+        assert [(await it.over(run))["processed_items"] for run in (in_hand, another)] == [45, 45]
+        assert [(await it.get(run))["status"] for run in resting] == ["paused", "paused"]
+
+
+async def test_a_run_that_rests_is_driven_by_nobody_until_there_is_something_to_do(it: World) -> None:
+    it.shop.sizes["books"] = it.shop.wanted["books"] = 60
+    it.shop.open.clear()
+    run = await it.started("toys", "books")
+    await it.until(run, lambda now: now["in_flight"] == 105 and it.shop.asked)
+    await it.act(run, "pause")
+    it.shop.open.set()
+    await it.until(run, lambda now: now["sub_status"] is None)
+    async with asyncio.timeout(PATIENCE_S):
+        while it.database.rows("SELECT FROM run WHERE driver IS NOT NULL"):
+            await asyncio.sleep(0.02)
+
+    await it.client.patch(f"/v2/runs/{run}", json={"drop_categories": ["books"]})
+    dropped = await it.until(run, lambda now: now["skipped_items"] == 60 and now["sub_status"] is None)
+    await it.act(run, "resume")
+    done = await it.over(run)
+
+    assert dropped["status"] == "paused"
+    assert (done["processed_items"], set(it.shop.asked.values())) == (45, {1})
 
 
 def _driver_of(task: "asyncio.Task[None]") -> Driver:

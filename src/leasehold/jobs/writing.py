@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -110,6 +111,18 @@ class Writing:
         for (target, space), places in by_place.items():
             found += await self.writers.target(target).read(organisation, space, places, after, limit)
         return sorted(found, key=lambda one: (one.number, one.place))[:limit]
+
+    async def documents(self, organisation: UUID, places: Sequence[Place]) -> dict[UUID, list[dict[str, Any]]]:
+        """All that tasks brought, by task, wherever it is."""
+        phases = await self.phases(organisation)
+        by_way: dict[tuple[str, Space], list[Place]] = {}
+        for place in places:
+            way = self.route(place.platform, phases)
+            by_way.setdefault((way.target, way.space), []).append(place)
+        found: dict[UUID, list[dict[str, Any]]] = {}
+        for (target, space), some in by_way.items():
+            found |= await self.writers.target(target).documents(organisation, space, some)
+        return found
 
     async def phases(self, organisation: UUID) -> Mapping[str, Phase]:
         async with self._db.transaction(organisation) as conn:

@@ -2,7 +2,6 @@
 
 from leasehold.runs.answers import event_out, run_out, snapshot
 from leasehold.runs.drivers import LOOK_EVERY_S, Drivers
-from leasehold.runs.findings import read
 from leasehold.runs.models import RUN, Event, Run, RunFilter
 from leasehold.runs.problems import RunUnknown
 from leasehold.runs.router import routes
@@ -32,7 +31,6 @@ __all__ = [
     "Workers",
     "books",
     "event_out",
-    "read",
     "routes",
     "run_out",
     "snapshot",

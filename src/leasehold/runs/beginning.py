@@ -63,4 +63,4 @@ def _refused(wish: Wish) -> NewItem:
 
 def _over(one: NewItem, why: str) -> Finished:
     error = {"code": _REFUSED, "message": why}
-    return Finished(one.id, one.category, one.item_type, one.external_id, 0, one.job, "failed", 0, error, 0)
+    return Finished(one.id, one.category, one.item_type, one.external_id, 0, one.job, None, "failed", 0, error, 0)

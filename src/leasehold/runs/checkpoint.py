@@ -1,7 +1,7 @@
 """A checkpoint: outcomes, what they cost and what they brought, in one transaction."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,9 +12,6 @@ from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import ItemStatus, Pause, Status
 from leasehold.runs.models import ITEM, Finished, Run
 from leasehold.runs.service import pause, pause_beyond_cap
-
-# What reads the documents of items that are over, in the transaction that settles them: data by the name of the job.
-Reader = Callable[[Conn, UUID, Run, Sequence[Finished]], Awaitable[dict[str, dict[str, Any]]]]
 
 
 async def checkpoint(

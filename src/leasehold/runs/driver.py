@@ -16,14 +16,15 @@ from leasehold.db import Conn, Database
 from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers
 from leasehold.leases import nobody
 from leasehold.problems import InvalidRequest
-from leasehold.runs import again, grip, ledger, machine, store
+from leasehold.runs import again, findings, grip, ledger, machine, store
 from leasehold.runs.beginning import begin
-from leasehold.runs.checkpoint import Reader, checkpoint, progress
+from leasehold.runs.checkpoint import checkpoint, progress
 from leasehold.runs.enumeration import Page, line_of, moved_on, total_items
+from leasehold.runs.findings import Found, Reader
 from leasehold.runs.grip import Grip
 from leasehold.runs.ledger import Cost
 from leasehold.runs.machine import Pause, Status
-from leasehold.runs.models import Place, Run
+from leasehold.runs.models import Finished, Place, Run
 from leasehold.runs.outages import pause_for_outage, resume_if_back
 from leasehold.runs.service import pause, pause_beyond_cap, serve_next
 from leasehold.runs.stumbling import AWAY, walk
@@ -68,6 +69,8 @@ class Driver:
         match now.status:
             case Status.RUNNING:
                 is_busy = await self._go_on(now)
+            case Status.PAUSED if now.is_resting:
+                return False
             case Status.PAUSED:
                 is_busy = await self._stay_paused(now)
             case Status.PENDING:
@@ -86,38 +89,53 @@ class Driver:
         async with self._db.transaction(self._organisation) as conn:
             now = await self._held(conn)
             over = await store.finished(conn, self._organisation, self._run, CHECKPOINT_ITEMS)
-            if not over:
-                return now
-            found = await self._read(conn, self._organisation, now, over)
-            await checkpoint(conn, self._organisation, now, over, found)
+        if not over:
+            return now
+        found = await findings.read(self._read, self._organisation, now, over)
+        async with self._db.transaction(self._organisation) as conn:
+            now = await self._held(conn)
+            still = await store.finished(conn, self._organisation, self._run, CHECKPOINT_ITEMS)
+            over = [one for one in over if one in still]  # a job may have been retried meanwhile
+            await self._settle(conn, now, over, found)
             return await store.get(conn, self._organisation, self._run)
+
+    async def _settle(self, conn: Conn, now: Run, over: Sequence[Finished], found: Found) -> None:
+        if not over:
+            return
+        await findings.note_sellers(conn, self._organisation, now, over, found)
+        datas = {job: findings.data_of(documents) for job, documents in found.items()}
+        await checkpoint(conn, self._organisation, now, over, datas)
 
     async def _go_on(self, now: Run) -> bool:
         """Begin more items, as many as the window, the budget and the provider bear; whether there may be more."""
         if self._jobs.catalogue.get(now.platform) is None:
             await self._pause_without_platform(now.platform)
             return True
-        if not await self._is_provider_up(now):
+        at_once = await self._bears(now)
+        if at_once == 0:
             return True
         if now.to_begin_again:
-            return await self._try_again()
+            return await self._try_again(at_once)
         if now.is_enumerated:
             return await self._finish_if_done(now)
         if now.is_at_dropped:
             return await self._pass_by()
-        if machine.room(now.max_in_flight, now.in_flight, CHECKPOINT_ITEMS) == 0:
+        if machine.room(now.max_in_flight, now.in_flight, at_once) == 0:
             return True
         page = await self._next_page(now)
-        return page is not None and await self._begin(page)
+        return page is not None and await self._begin(page, at_once)
 
-    async def _is_provider_up(self, now: Run) -> bool:
+    async def _bears(self, now: Run) -> int:
+        """How many items may begin together. While the provider is down one tries it, and the run rests."""
         async with self._db.transaction(self._organisation) as conn:
             opened = (await breakers(conn, self._organisation)).get(now.platform)
             if opened is None:
-                return True
+                return CHECKPOINT_ITEMS
             held = await self._held(conn)
+            if not held.in_flight:
+                return 1
             await pause_for_outage(conn, self._organisation, held, self._collector.provider, opened.reason)
-        return False
+        return 0
 
     async def _finish_if_done(self, now: Run) -> bool:
         if now.in_flight:
@@ -218,7 +236,7 @@ class Driver:
                 detail = f"The platform {slug} is not there: put {slug}.yaml into the folder of platforms, then resume."
                 await pause(conn, self._organisation, held, Pause.FAILURES, detail, code="platform_missing")
 
-    async def _begin(self, page: Page) -> bool:
+    async def _begin(self, page: Page, at_once: int) -> bool:
         """Turn the next of a page into items: reserved, dispatched and passed by, all in one transaction."""
         async with self._db.transaction(self._organisation) as conn:
             held = await self._held(conn)
@@ -228,7 +246,7 @@ class Driver:
             most = int(line_of(held, category)["items"])
             wishes = page.listing.wishes[page.place.offset :]
             begun = page.place.known.get(category, 0)
-            room = machine.room(held.max_in_flight, held.in_flight, CHECKPOINT_ITEMS)
+            room = machine.room(held.max_in_flight, held.in_flight, at_once)
             if room == 0:  # fewer at once, since the page was asked for
                 return True
             wanted = min(len(wishes), room, most - begun)
@@ -268,19 +286,19 @@ class Driver:
             with suppress(WrongState, JobUnknown):
                 await self._jobs.cancel(nobody(self._organisation), job)
 
-    async def _try_again(self) -> bool:
+    async def _try_again(self, at_once: int) -> bool:
         try:
-            return await self._begin_again()
+            return await self._begin_again(at_once)
         except InvalidRequest:  # of something that failed long ago
             why = "what failed cannot be asked for any more, as its platform's file has changed."
             await self._pause_for(ItemRefused("invalid_request", why))
             return False
 
-    async def _begin_again(self) -> bool:
+    async def _begin_again(self, at_once: int) -> bool:
         """Try once more what failed, as many as the window and the budget bear."""
         async with self._db.transaction(self._organisation) as conn:
             held = await self._held(conn)
-            room = machine.room(held.max_in_flight, held.in_flight, CHECKPOINT_ITEMS)
+            room = machine.room(held.max_in_flight, held.in_flight, at_once)
             if held.status is not Status.RUNNING or room == 0:
                 return True
             unit = self._collector.item_cost_micros(await store.today(conn))

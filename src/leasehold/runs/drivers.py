@@ -8,7 +8,6 @@ from leasehold.db import Database
 from leasehold.ids import show, uuid7
 from leasehold.jobs import Jobs
 from leasehold.runs import store
-from leasehold.runs.checkpoint import Reader
 from leasehold.runs.driver import Driver
 from leasehold.runs.grip import LEASE_S
 from leasehold.runs.ledger import settle_listings
@@ -25,11 +24,10 @@ _MOST_RUNS = 100
 class Drivers:
     """The drivers of one process."""
 
-    def __init__(self, db: Database, jobs: Jobs, collectors: Collectors, read: Reader) -> None:
+    def __init__(self, db: Database, jobs: Jobs, collectors: Collectors) -> None:
         self._db = db
         self._jobs = jobs
         self._collectors = collectors
-        self._read = read
         self._process = uuid7()
         self._driven: dict[UUID, asyncio.Task[None]] = {}
         self._is_closed = False
@@ -37,8 +35,7 @@ class Drivers:
     async def look(self) -> None:
         """Give slots to those who wait, and take up what nobody drives."""
         async with self._db.system() as conn:
-            given = {"driver": self._process, "limit": _MOST_RUNS}
-            found = await (await conn.execute(store.SQL["live"], given)).fetchall()
+            found = await (await conn.execute(store.SQL["live"], {"limit": _MOST_RUNS})).fetchall()
         for run in [run for run, task in self._driven.items() if task.done()]:
             del self._driven[run]
         for organisation, run in found:
@@ -63,13 +60,15 @@ class Drivers:
             await settle_listings(conn, organisation, run)
             now = await store.get(conn, organisation, run)
             if is_orphan and now.status is Status.RUNNING:
-                told = {"reason": "server_restart", "in_flight": now.in_flight, "replayed": 0}
+                told = {"reason": "server_restart", "in_flight": now.in_flight}
                 await store.tell(conn, organisation, run, [("resumed", told)])
         collector = self._collectors(organisation).get(now.collector)
         if collector is None:
             log.error("run.without_collector", run=show(RUN, run), collector=now.collector)
             return
-        driver = Driver(self._db, self._jobs, collector, self._read, organisation, run, self._process, fence)
+        driver = Driver(
+            self._db, self._jobs, collector, self._jobs.writing.documents, organisation, run, self._process, fence
+        )
         if self._is_closed:  # while we claimed it
             await driver.grip.let_go()
         else:

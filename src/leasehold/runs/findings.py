@@ -1,6 +1,6 @@
-"""What the items of a run brought: read in the transaction that settles them, so that each is seen once."""
+"""What the items of a run brought: read where it was written, and noted where they are settled, so once."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,20 +10,28 @@ from leasehold.db import Conn, Database
 from leasehold.entities import SELLER
 from leasehold.runs.models import Finished, Run
 from leasehold.runs.store import SQL
+from leasehold.writers import Place
 
 _DATA_DOCUMENTS = 20
 
 
-async def read(conn: Conn, organisation: UUID, run: Run, over: Sequence[Finished]) -> dict[str, dict[str, Any]]:
-    """The data of items by the names of their jobs; sellers among them are noted as entities."""
-    jobs = [one.job for one in over if one.documents]
+# What reads the documents of tasks, wherever their platform has them written.
+Reader = Callable[[UUID, Sequence[Place]], Awaitable[dict[UUID, list[dict[str, Any]]]]]
+# Documents by the names of their jobs.
+Found = dict[str, list[dict[str, Any]]]
+
+
+async def read(reader: Reader, organisation: UUID, run: Run, over: Sequence[Finished]) -> Found:
+    """What items brought. No transaction is open meanwhile: it may be in another database."""
+    jobs = {one.task: one.job for one in over if one.task is not None and one.documents}
     if not jobs:
         return {}
-    given = {"organisation": organisation, "jobs": jobs}
-    rows = await (await conn.execute(SQL["documents"], given, prepare=False)).fetchall()
-    found: dict[str, list[dict[str, Any]]] = {}
-    for job, document in rows:
-        found.setdefault(job, []).append(document)
+    found = await reader(organisation, [Place(task, job, run.platform) for task, job in jobs.items()])
+    return {jobs[task]: documents for task, documents in found.items()}
+
+
+async def note_sellers(conn: Conn, organisation: UUID, run: Run, over: Sequence[Finished], found: Found) -> None:
+    """Sellers among what items brought become entities, in the transaction that settles these."""
     sellers = [
         seller(run.platform, document)
         for one in over
@@ -33,7 +41,6 @@ async def read(conn: Conn, organisation: UUID, run: Run, over: Sequence[Finished
     ]
     if sellers:
         await entities.offer(conn, organisation, run.platform, sellers, run=run.id)
-    return {job: _data(documents) for job, documents in found.items()}
 
 
 def seller(platform: str, document: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +57,7 @@ def seller(platform: str, document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _data(documents: list[dict[str, Any]]) -> dict[str, Any]:
+def data_of(documents: list[dict[str, Any]]) -> dict[str, Any]:
     if len(documents) == 1:
         return documents[0]
     return {"documents": documents[:_DATA_DOCUMENTS], "found": len(documents)}

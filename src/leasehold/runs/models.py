@@ -145,6 +145,11 @@ class Run:
         return not self.is_enumerated and self.categories[self.enumerated.category] in self.dropped_categories
 
     @property
+    def is_resting(self) -> bool:
+        """Whether it is paused, with nothing left to do until somebody comes."""
+        return self.status is Status.PAUSED and not self.sub_status and self.pause_reason is not Pause.PROVIDER_DOWN
+
+    @property
     def is_enumerated(self) -> bool:
         return self.enumerated.category >= len(self.categories)
 
@@ -199,6 +204,7 @@ class Finished:
     external_id: str
     reserved_micros: int
     job: str
+    task: UUID | None  # none where its platform did not take it
     job_status: str
     cost_micros: int
     error: dict[str, Any] | None

@@ -1,4 +1,4 @@
-"""A provider that is down pauses its runs; when it is back they go on, one after the other."""
+"""A provider that is down pauses its runs. Each tries it with one item; when it is back they go on, one by one."""
 
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from leasehold.runs.service import pause, resume
 # Those of a provider that is back go on one after the other.
 STAGGER_S = 2.0
 _PROBE_S = 5.0
+_ALONE_S = 30.0
 
 
 async def pause_for_outage(conn: Conn, organisation: UUID, run: Run, provider: str, reason: str) -> None:
@@ -25,7 +26,8 @@ async def resume_if_back(conn: Conn, organisation: UUID, run: Run) -> bool:
     """Whether it goes on. Hold the guard of slots, and the run."""
     if run.pause_reason is not Pause.PROVIDER_DOWN:
         return False
-    if (await breakers(conn, organisation)).get(run.platform) is not None:
+    is_open = (await breakers(conn, organisation)).get(run.platform) is not None
+    if is_open and run.in_flight:
         return False
     given = {"organisation": organisation, "run": run.id}
     row = await (await conn.execute(store.SQL["is_time_to_resume"], given)).fetchone()
@@ -33,7 +35,10 @@ async def resume_if_back(conn: Conn, organisation: UUID, run: Run) -> bool:
     if is_time:
         await resume(conn, organisation, run, {"reason": "provider_back", "by": None})
         return True
-    if is_unplanned:
+    if is_unplanned and is_open:
+        # It has nothing in hand to try the provider with: it goes on to begin one item, and rests again.
+        await store.change(conn, store.SQL["resume_later"], organisation, run.id, wait_s=_ALONE_S)
+    elif is_unplanned:
         others = {"organisation": organisation, "platform": run.platform}
         before = await (await conn.execute(store.SQL["resuming"], others)).fetchone()
         wait_s = STAGGER_S * (1 + (before[0] if before else 0)) if run.in_flight else _PROBE_S

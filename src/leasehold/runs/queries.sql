@@ -108,8 +108,10 @@ UPDATE run
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
 
 -- name: drop
+-- One that is paused has something to do again: what is in hand of them is taken back.
 UPDATE run
-   SET dropped_categories = %(dropped)s::text[], total_items = %(total)s::bigint
+   SET dropped_categories = %(dropped)s::text[], total_items = %(total)s::bigint,
+       sub_status = CASE WHEN status = 'paused' THEN 'pausing' ELSE sub_status END
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid;
 
 -- name: want
@@ -210,12 +212,13 @@ UPDATE run
  WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid AND sub_status = 'cancelling';
 
 -- name: live
--- Over all organisations: what somebody has to drive and nobody does, or this process does already.
+-- Over all organisations: what somebody has to drive and nobody does. One that is paused has nothing to be done for it but
+-- to end what is in hand, and to try its provider.
 SELECT organisation, id
   FROM run
- WHERE (status IN ('running', 'paused') OR sub_status IS NOT NULL)
-   AND (driver IS NULL OR driver = %(driver)s::uuid OR driver_until < clock_timestamp())
- ORDER BY wanted_at, id
+ WHERE (status = 'running' OR sub_status IS NOT NULL OR pause_reason = 'provider_down')
+   AND (driver IS NULL OR driver_until < clock_timestamp())
+ ORDER BY status = 'paused', wanted_at, id
  LIMIT %(limit)s::int;
 
 -- name: claim
@@ -226,7 +229,7 @@ UPDATE run AS r
   FROM (SELECT id, driver IS NOT NULL AS is_orphan
           FROM run
          WHERE organisation = %(organisation)s::uuid AND id = %(run)s::uuid
-           AND (status IN ('running', 'paused') OR sub_status IS NOT NULL)
+           AND (status = 'running' OR sub_status IS NOT NULL OR pause_reason = 'provider_down')
            AND (driver IS NULL OR driver_until < clock_timestamp())
            FOR UPDATE SKIP LOCKED) AS was
  WHERE r.organisation = %(organisation)s::uuid AND r.id = was.id
@@ -325,8 +328,8 @@ UPDATE run
 
 -- name: finished
 -- Items whose jobs are over. Results are read by whoever needs them.
-SELECT i.id, i.category, i.item_type, i.external_id, i.reserved_micros, i.job, j.status AS job_status, t.cost_micros,
-       t.last_error AS error, t.result_count AS documents
+SELECT i.id, i.category, i.item_type, i.external_id, i.reserved_micros, i.job, t.id AS task, j.status AS job_status,
+       t.cost_micros, t.last_error AS error, t.result_count AS documents
   FROM run_item i
  CROSS JOIN LATERAL (
          SELECT status
@@ -334,7 +337,7 @@ SELECT i.id, i.category, i.item_type, i.external_id, i.reserved_micros, i.job, j
           WHERE organisation = %(organisation)s::uuid AND id = i.job AND ended_at IS NOT NULL
          OFFSET 0) AS j
  CROSS JOIN LATERAL (
-         SELECT cost_micros, last_error, result_count
+         SELECT id, cost_micros, last_error, result_count
            FROM task
           WHERE organisation = %(organisation)s::uuid AND job = i.job
           LIMIT 1) AS t
@@ -585,13 +588,6 @@ SELECT r.id
  WHERE r.organisation = %(organisation)s::uuid
    AND (r.reserved_micros, r.spent_micros, r.processed_items, r.failed_items, r.skipped_items)
        IS DISTINCT FROM (l.reserved::bigint, l.spent::bigint, i.completed, i.failed, i.skipped);
-
--- name: documents
-SELECT t.job, r.document
-  FROM task t
-  JOIN result r ON r.organisation = %(organisation)s::uuid AND r.task = t.id
- WHERE t.organisation = %(organisation)s::uuid AND t.job = ANY(%(jobs)s::text[])
- ORDER BY t.job, r.number, r.place;
 
 -- name: products
 -- The first of each: one that was collected again is found where it was.

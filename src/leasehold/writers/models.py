@@ -73,6 +73,11 @@ class Target(Protocol):
     ) -> list[Found]:
         """In the order of arrival."""
 
+    async def documents(
+        self, organisation: UUID, space: Space, places: Sequence[Place]
+    ) -> dict[UUID, list[dict[str, Any]]]:
+        """All that tasks brought, by task, each in the order of arrival."""
+
     async def chunks(
         self, organisation: UUID, space: Space, names: Sequence[tuple[Place, bytes]]
     ) -> dict[Name, list[Document]]:

@@ -78,6 +78,20 @@ class MongoTarget:
                 Found(one["platform"], one["number"], one["place"], one["document"]) for one in await cursor.to_list()
             ]
 
+    async def documents(
+        self, organisation: UUID, space: Space, places: Sequence[Place]
+    ) -> dict[UUID, list[dict[str, Any]]]:
+        whose = {(place.job, place.platform): place.task for place in places}
+        found: dict[UUID, list[dict[str, Any]]] = {}
+        async with reachable():
+            collection = await self._collection(organisation, space)
+            where = {"job_id": {"$in": sorted({place.job for place in places})}}
+            async for one in collection.find(where).sort([("job_id", 1), ("number", 1), ("place", 1)]):
+                task = whose.get((one["job_id"], one["platform"]))
+                if task is not None:
+                    found.setdefault(task, []).append(one["document"])
+        return found
+
     async def chunks(
         self, organisation: UUID, space: Space, names: Sequence[tuple[Place, bytes]]
     ) -> dict[Name, list[Document]]:

@@ -1,6 +1,7 @@
 """Results in PostgreSQL, beside the receipts: what is accepted and what is written is one transaction."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -37,6 +38,16 @@ class PostgresTarget:
         async with self._db.transaction(organisation) as conn:
             rows = await (await conn.execute(SQL["read"], wanted)).fetchall()
         return [Found(whose[task], *row) for task, *row in rows]
+
+    async def documents(
+        self, organisation: UUID, space: Space, places: Sequence[Place]
+    ) -> dict[UUID, list[dict[str, Any]]]:
+        wanted = {"organisation": organisation, "space": space, "tasks": [place.task for place in places]}
+        found: dict[UUID, list[dict[str, Any]]] = {}
+        async with self._db.transaction(organisation) as conn:
+            for task, document in await (await conn.execute(SQL["documents"], wanted)).fetchall():
+                found.setdefault(task, []).append(document)
+        return found
 
     async def chunks(
         self, organisation: UUID, space: Space, names: Sequence[tuple[Place, bytes]]

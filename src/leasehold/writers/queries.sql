@@ -21,3 +21,9 @@ SELECT r.task, r.key, r.document
   JOIN unnest(%(tasks)s::uuid[], %(marks)s::bytea[]) AS g (task, key) ON r.task = g.task AND r.key = g.key
  WHERE r.organisation = %(organisation)s::uuid AND r.space = %(space)s::text
  ORDER BY r.task, r.key, r.place;
+
+-- name: documents
+SELECT r.task, r.document
+  FROM result r
+ WHERE r.organisation = %(organisation)s::uuid AND r.space = %(space)s::text AND r.task = ANY(%(tasks)s::uuid[])
+ ORDER BY r.task, r.number, r.place;

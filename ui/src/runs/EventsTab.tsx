@@ -84,7 +84,7 @@ function titled({ type, reason, pause_reason }: RunEvent): string {
 
 function details(event: RunEvent): string[] {
   const { by, detail, budget_cap_micros: cap, from_micros: from, estimated_cost_micros: estimated } = event
-  const replayed = event.reason === 'server_restart' && typeof event.in_flight === 'number'
+  const isTakenOver = event.reason === 'server_restart' && typeof event.in_flight === 'number'
   return [
     by && `by ${by}`,
     detail,
@@ -98,7 +98,7 @@ function details(event: RunEvent): string[] {
     event.type === 'retried' &&
       `${event.items} items${event.error_code ? `: ${worded(String(event.error_code))}` : ''}`,
     event.max_in_flight !== undefined && `from ${event.before} to ${event.max_in_flight} items at once`,
-    replayed && `${event.in_flight} items were in hand; none was begun again`,
+    isTakenOver && `${event.in_flight} items were in hand, and go on`,
     event.type === 'paused' && event.in_flight
       ? `${event.in_flight} items in hand were finished first`
       : null,
