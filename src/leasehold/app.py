@@ -285,6 +285,7 @@ def build(
     app.state.background = background
     app.state.health = Health(db, background)
     app.state.tokens = tokens
+    app.state.rooms = rooms
     app.state.accounts = accounts
     app.state.seeds = seeds
     app.state.leases = leases

@@ -170,7 +170,8 @@ def _prepared(settings: Settings, verb: str) -> Iterator[Prepared]:
 def _server(ready: Prepared, settings: Settings, on_ready: Callable[[], None]) -> server.Server:
     def stopping() -> None:
         ready.app.state.health.is_draining = True
-        ready.app.state.accounts.counter.room.close()
+        for room in ready.app.state.rooms:
+            room.close()
 
     return server.make(edged(ready.app), settings, on_ready, stopping)
 

@@ -103,7 +103,8 @@ class Worker:
         if len(self._busy) >= AT_ONCE:
             await asyncio.wait(self._busy, return_when=asyncio.FIRST_COMPLETED)
         platforms = self._there()
-        if not platforms:
+        # When the server stops, what is begun would only be cut off; and nobody is kept waiting any more.
+        if not platforms or self._jobs.counter.room.is_closed:
             await asyncio.sleep(_WAIT_S)
             return
         wanted = Wanted(self._owner, limit=AT_ONCE - len(self._busy), ttl_seconds=TTL_S, wait_seconds=_WAIT_S)
