@@ -110,11 +110,14 @@ SELECT DISTINCT t.job
  ORDER BY t.job;
 
 -- name: history
-SELECT e.task, e.at, e.event, e.attempt, e.fence, e.detail
-  FROM task_event e
- WHERE e.organisation = %(organisation)s::uuid AND e.task = ANY(%(tasks)s::uuid[])
- ORDER BY e.at, e.id
- LIMIT %(limit)s::int;
+-- The newest, in their order.
+SELECT n.task, n.at, n.event, n.attempt, n.fence, n.detail
+  FROM (SELECT e.id, e.task, e.at, e.event, e.attempt, e.fence, e.detail
+          FROM task_event e
+         WHERE e.organisation = %(organisation)s::uuid AND e.task = ANY(%(tasks)s::uuid[])
+         ORDER BY e.at DESC, e.id DESC
+         LIMIT %(limit)s::int) AS n
+ ORDER BY n.at, n.id;
 
 -- name: known
 -- What came under these cursors before.
