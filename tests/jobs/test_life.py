@@ -606,3 +606,15 @@ async def test_the_newest_of_a_long_history_is_shown_in_its_order(broker: Broker
     told = [one["event"] for one in (await broker.job("j"))["history"]]
 
     assert told == [f"e{n}" for n in range(101, 1101)]
+
+
+async def test_what_is_tried_again_says_until_when(broker: Broker, home: House) -> None:
+    await broker.submit(job_id="j", deadline_seconds=1)
+    home.database.run("UPDATE task SET deadline_at = clock_timestamp() - interval '1 second'")
+    await home.app.state.jobs.reap([row[0] for row in home.database.rows("SELECT id FROM organisation")])
+    before = await broker.job("j")
+
+    after = (await broker.client.post("/v2/jobs/j/retry")).json()
+
+    assert (before["status"], after["status"]) == ("timed_out", "pending")
+    assert after["deadline_at"] == after["parts"][0]["deadline_at"] > before["deadline_at"]
