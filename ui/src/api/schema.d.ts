@@ -2766,7 +2766,7 @@ export interface components {
              * Items
              * @description CrawlRequest messages; each gets an answer of its own.
              */
-            items: unknown[];
+            items: components["schemas"]["CrawlRequest"][];
         };
         /** BatchOut */
         BatchOut: {
@@ -3291,7 +3291,7 @@ export interface components {
         CrawlRequest: {
             /**
              * Schema Version
-             * @default 2
+             * @default 1
              */
             schema_version?: number;
             /**
@@ -3336,6 +3336,71 @@ export interface components {
             metadata?: {
                 [key: string]: components["schemas"]["JsonValue"];
             } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CrawlerError
+         * @description What went wrong.
+         */
+        CrawlerError: {
+            /** Code */
+            code: string;
+            /**
+             * Message
+             * @default
+             */
+            message?: string;
+            /** Retryable */
+            retryable?: boolean | null;
+            /**
+             * Retry After Seconds
+             * @description What the platform said about when to come again; it stands over the backoff.
+             */
+            retry_after_seconds?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CrawlerResult
+         * @description What a crawler brings: some documents, a sign of life, or its last word.
+         */
+        CrawlerResult: {
+            /**
+             * Schema Version
+             * @default 1
+             */
+            schema_version?: number;
+            /** Job Id */
+            job_id: string;
+            /** Attempt */
+            attempt: number;
+            /** Fence */
+            fence: number;
+            /** Platform */
+            platform: string;
+            /** Task Type */
+            task_type: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "success" | "skipped" | "failed" | "progress";
+            /** Seq */
+            seq?: number | null;
+            /**
+             * Final
+             * @default false
+             */
+            final?: boolean;
+            /** Payload Chunk */
+            payload_chunk?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            }[];
+            cursor?: components["schemas"]["JsonValue"];
+            metrics?: components["schemas"]["Metrics"] | null;
+            /** Errors */
+            errors?: components["schemas"]["CrawlerError"][];
         } & {
             [key: string]: unknown;
         };
@@ -4273,6 +4338,30 @@ export interface components {
              * @description The entity that becomes a part of it.
              */
             merge: string;
+        };
+        /**
+         * Metrics
+         * @description What a chunk took.
+         */
+        Metrics: {
+            /** Documents */
+            documents?: number | null;
+            /** Bytes */
+            bytes?: number | null;
+            /**
+             * Duration Seconds
+             * @description How long the crawler worked on it, by its own clock; counted by version 2. It is measured for the platform.
+             */
+            duration_seconds?: number | null;
+            /** Cost Micros */
+            cost_micros?: number | null;
+            /**
+             * Duration Ms
+             * @description The same in milliseconds: what version 1 counts, which is meant where no `schema_version` is said.
+             */
+            duration_ms?: number | null;
+        } & {
+            [key: string]: unknown;
         };
         /** MomentOut */
         MomentOut: {
@@ -5615,7 +5704,7 @@ export interface components {
              * Items
              * @description CrawlerResult messages; each gets a verdict of its own.
              */
-            items: unknown[];
+            items: components["schemas"]["CrawlerResult"][];
         };
         /** ResultsOut */
         ResultsOut: {
