@@ -593,3 +593,28 @@ async def test_a_batch_that_came_to_nothing_may_come_again_under_its_key(broker:
     after = await broker.client.post("/v2/jobs/batch", json={"items": [{**bad, "platform": "alpha"}]}, headers=headers)
 
     assert [one["created"] for one in after.json()["items"]] == [True]
+
+
+async def test_the_newest_of_a_long_history_is_shown_in_its_order(broker: Broker, home: House) -> None:
+    await broker.submit(job_id="j")
+    home.database.run(
+        "INSERT INTO task_event (id, organisation, task, at, event, attempt, fence)"
+        " SELECT gen_random_uuid(), t.organisation, t.id, t.created_at + n * interval '1 minute', 'e' || n, 1, 0"
+        " FROM task t CROSS JOIN generate_series(1, 1100) AS n"
+    )
+
+    told = [one["event"] for one in (await broker.job("j"))["history"]]
+
+    assert told == [f"e{n}" for n in range(101, 1101)]
+
+
+async def test_what_is_tried_again_says_until_when(broker: Broker, home: House) -> None:
+    await broker.submit(job_id="j", deadline_seconds=1)
+    home.database.run("UPDATE task SET deadline_at = clock_timestamp() - interval '1 second'")
+    await home.app.state.jobs.reap([row[0] for row in home.database.rows("SELECT id FROM organisation")])
+    before = await broker.job("j")
+
+    after = (await broker.client.post("/v2/jobs/j/retry")).json()
+
+    assert (before["status"], after["status"]) == ("timed_out", "pending")
+    assert after["deadline_at"] == after["parts"][0]["deadline_at"] > before["deadline_at"]

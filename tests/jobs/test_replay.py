@@ -550,3 +550,15 @@ async def test_letters_are_counted_by_reason_and_listed_by_whether_they_were_rep
     assert [one["reason"] for one in await ask("/counts?platform=beta")] == ["gone"]
     assert [one["job_id"] for one in await ask("?replayed=false")] == ["c", "b"]
     assert [one["job_id"] for one in await ask("?replayed=true")] == ["a"]
+
+
+async def test_a_job_that_is_replayed_says_until_when(broker: Broker, home: House) -> None:
+    (letter,) = await die(broker, "j")
+    home.database.run("UPDATE task SET deadline_at = clock_timestamp() - interval '1 hour'")
+    home.database.run("UPDATE job SET deadline_at = clock_timestamp() - interval '1 hour'")
+    before = await broker.job("j")
+
+    await replay(broker, ids=[letter])
+
+    after = await broker.job("j")
+    assert after["deadline_at"] == after["parts"][0]["deadline_at"] > before["deadline_at"]

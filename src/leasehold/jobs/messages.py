@@ -1,10 +1,22 @@
 """What producers and crawlers send and get, the same over HTTP and RabbitMQ: plain JSON, unknown fields are kept."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    JsonValue,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import any_schema
 
 from leasehold.platforms import Slug
 
@@ -39,13 +51,27 @@ class Open(BaseModel):
 class Message(Open):
     """Says which version it is written in; what comes in an older one was brought to this one (`versions.py`)."""
 
-    schema_version: Annotated[int, Field(ge=1, le=VERSION)] = VERSION
+    # Whoever says nothing means the first.
+    schema_version: Annotated[int, Field(ge=1, le=VERSION, json_schema_extra={"default": 1})] = VERSION
 
 
 def _each_once(slugs: list[str]) -> list[str]:
     if len(set(slugs)) != len(slugs):
         raise ValueError("must name each platform once")
     return slugs
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """For what is judged one by one and never refused as a whole: anything is let in; published is what should be."""
+
+    model: type[BaseModel]
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return any_schema()
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(self.model.__pydantic_core_schema__)
 
 
 class CrawlRequest(Message):
@@ -104,13 +130,28 @@ class CollectorTask(BaseModel):
     writer: WriterSaid
 
 
+def _of_version_1(schema: dict[str, Any]) -> None:
+    """What `versions.py` makes seconds of is taken as well, and so it is published."""
+    text = "The same in milliseconds: what version 1 counts, which is meant where no `schema_version` is said."
+    schema["properties"]["duration_ms"] = {
+        "anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}],
+        "default": None,
+        "description": text,
+        "title": "Duration Ms",
+    }
+
+
 class Metrics(Open):
     """What a chunk took."""
+
+    model_config = ConfigDict(json_schema_extra=_of_version_1)
 
     documents: Annotated[int, Field(ge=0)] | None = None
     bytes: Annotated[int, Field(ge=0)] | None = None
     duration_seconds: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="How long the crawler worked on it, by its own clock. It is measured for the platform."
+        None,
+        description="How long the crawler worked on it, by its own clock; counted by version 2. It is measured for the "
+        "platform.",
     )
     cost_micros: Annotated[int, Field(ge=0, le=_MOST_MICROS)] | None = None
 

@@ -120,11 +120,14 @@ SELECT DISTINCT t.job
  ORDER BY t.job;
 
 -- name: history
-SELECT e.task, e.at, e.event, e.attempt, e.fence, e.detail
-  FROM task_event e
- WHERE e.organisation = %(organisation)s::uuid AND e.task = ANY(%(tasks)s::uuid[])
- ORDER BY e.at, e.id
- LIMIT %(limit)s::int;
+-- The newest, in their order.
+SELECT n.task, n.at, n.event, n.attempt, n.fence, n.detail
+  FROM (SELECT e.id, e.task, e.at, e.event, e.attempt, e.fence, e.detail
+          FROM task_event e
+         WHERE e.organisation = %(organisation)s::uuid AND e.task = ANY(%(tasks)s::uuid[])
+         ORDER BY e.at DESC, e.id DESC
+         LIMIT %(limit)s::int) AS n
+ ORDER BY n.at, n.id;
 
 -- name: known
 -- What came under these cursors before.
@@ -561,11 +564,18 @@ SELECT d.id, d.at, d.platform, d.job, d.attempt, d.reason, d.detail, d.payload, 
  LIMIT %(limit)s::int;
 
 -- name: extend
--- More time and one more attempt, for what an operator wants to have tried again.
-UPDATE task t
-   SET deadline_at = greatest(t.deadline_at, clock_timestamp() + %(deadline_s)s::int * interval '1 second'),
-       max_attempts = greatest(t.max_attempts, t.attempt + 1), losses = 0
- WHERE t.organisation = %(organisation)s::uuid AND t.id = ANY(%(tasks)s::uuid[]);
+-- More time and one more attempt, for what an operator wants to have tried again; and its job has as long.
+WITH extended AS (
+    UPDATE task t
+       SET deadline_at = greatest(t.deadline_at, clock_timestamp() + %(deadline_s)s::int * interval '1 second'),
+           max_attempts = greatest(t.max_attempts, t.attempt + 1), losses = 0
+     WHERE t.organisation = %(organisation)s::uuid AND t.id = ANY(%(tasks)s::uuid[])
+    RETURNING t.job, t.deadline_at
+)
+UPDATE job j
+   SET deadline_at = greatest(j.deadline_at, e.deadline_at)
+  FROM (SELECT job, max(deadline_at) AS deadline_at FROM extended GROUP BY job) AS e
+ WHERE j.organisation = %(organisation)s::uuid AND j.id = e.job;
 
 -- name: steer
 -- Parts that live go at another priority; those that wait begin at another time. What was left until the deadline is left
@@ -775,13 +785,21 @@ SELECT r.id, r.at, r.by_name, r.rate_per_second, r.matched, r.left_over, r.repla
  LIMIT %(limit)s::int;
 
 -- name: take_up
--- Time from when it may begin, an attempt to begin, and who can stop it.
-UPDATE task t
-   SET not_before = clock_timestamp() + g.rest_s * interval '1 second',
-       deadline_at = greatest(t.deadline_at, clock_timestamp() + (g.rest_s + g.deadline_s) * interval '1 second'),
-       max_attempts = greatest(t.max_attempts, t.attempt), sub_status = 'replayed', replay = %(replay)s::uuid
-  FROM unnest(%(tasks)s::uuid[], %(rests)s::float8[], %(deadlines)s::int[]) AS g (id, rest_s, deadline_s)
- WHERE t.organisation = %(organisation)s::uuid AND t.id = g.id;
+-- Time from when it may begin, an attempt to begin, and who can stop it. Its job, which was rolled up just now and is ours
+-- by that, has as long.
+WITH extended AS (
+    UPDATE task t
+       SET not_before = clock_timestamp() + g.rest_s * interval '1 second',
+           deadline_at = greatest(t.deadline_at, clock_timestamp() + (g.rest_s + g.deadline_s) * interval '1 second'),
+           max_attempts = greatest(t.max_attempts, t.attempt), sub_status = 'replayed', replay = %(replay)s::uuid
+      FROM unnest(%(tasks)s::uuid[], %(rests)s::float8[], %(deadlines)s::int[]) AS g (id, rest_s, deadline_s)
+     WHERE t.organisation = %(organisation)s::uuid AND t.id = g.id
+    RETURNING t.job, t.deadline_at
+)
+UPDATE job j
+   SET deadline_at = greatest(j.deadline_at, e.deadline_at)
+  FROM (SELECT job, max(deadline_at) AS deadline_at FROM extended GROUP BY job) AS e
+ WHERE j.organisation = %(organisation)s::uuid AND j.id = e.job;
 
 -- name: mark_replayed
 UPDATE dead_letter d

@@ -30,7 +30,7 @@ from leasehold.jobs.answers import (
     verdicts_out,
 )
 from leasehold.jobs.machine import Status
-from leasehold.jobs.messages import CrawlRequest
+from leasehold.jobs.messages import CrawlerResult, CrawlRequest, Described
 from leasehold.jobs.models import DeadLetterFilter, Job, JobFilter
 from leasehold.jobs.problems import JobOfRun, JobUnknown, PlatformUnknown, WrongState, WrongTransport
 from leasehold.jobs.service import Jobs
@@ -76,13 +76,13 @@ class TaskAcquireIn(Strict):
 
 
 class ResultsIn(Strict):
-    items: list[Any] = Field(
+    items: list[Annotated[Any, Described(CrawlerResult)]] = Field(
         min_length=1, max_length=MAX_RESULTS, description="CrawlerResult messages; each gets a verdict of its own."
     )
 
 
 class BatchIn(Strict):
-    items: list[Any] = Field(
+    items: list[Annotated[Any, Described(CrawlRequest)]] = Field(
         min_length=1, max_length=MAX_RESULTS, description="CrawlRequest messages; each gets an answer of its own."
     )
 

@@ -739,7 +739,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description Jobs, newest first. With `error` or `attempt_over` those of the last seven days are looked at.
+         * @description Jobs, newest first.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -878,26 +878,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v2/jobs/{job_id}/dead-letter": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Dead Letter Job
-         * @description Give up on a job: what is not over fails as if no attempt were left, with a dead letter that can be replayed.
-         */
-        post: operations["dead_letter_job"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v2/jobs/{job_id}/retry": {
         parameters: {
             query?: never;
@@ -910,8 +890,6 @@ export interface paths {
         /**
          * Retry Job
          * @description Try again what failed, timed out or was cancelled, with one more attempt and a new deadline.
-         *
-         *     Not an item of a run: that pays for it, and has a retry of its own.
          */
         post: operations["retry_job"];
         delete?: never;
@@ -1054,50 +1032,6 @@ export interface paths {
          * @description Begin tasks there again.
          */
         post: operations["resume_platform"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/platforms/{platform_slug}/limits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Change Limits
-         * @description Let a platform bear more or less for a while, over all organisations. Replaces what was set before.
-         */
-        put: operations["change_limits"];
-        post?: never;
-        /**
-         * Restore Limits
-         * @description Let a platform bear what its file says; where it does, nothing changes.
-         */
-        delete: operations["restore_limits"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/platforms/{platform_slug}/limits/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Preview Limits
-         * @description What other limits would do at once, without setting them; `{}` asks for those of the file.
-         */
-        post: operations["preview_limits"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1275,7 +1209,7 @@ export interface paths {
         put?: never;
         /**
          * Estimate Run
-         * @description What a run may cost at the most and is likely to, category by category. Nothing is spent by asking.
+         * @description What a run may cost, category by category. Nothing is spent by asking.
          */
         post: operations["estimate_run"];
         delete?: never;
@@ -1564,27 +1498,6 @@ export interface paths {
          * @description How each category does, failures by their code, and what was spent by when.
          */
         get: operations["summarise_run"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/runs/{run_id}/config": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show Run Config
-         * @description What it was started with, beside what is in force for it now: its own settings, those of the organisation,
-         *     prices, and its platform's file.
-         */
-        get: operations["show_run_config"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2853,7 +2766,7 @@ export interface components {
              * Items
              * @description CrawlRequest messages; each gets an answer of its own.
              */
-            items: unknown[];
+            items: components["schemas"]["CrawlRequest"][];
         };
         /** BatchOut */
         BatchOut: {
@@ -3130,11 +3043,8 @@ export interface components {
              * @description How many are wanted at the most.
              */
             items: number;
-            /**
-             * Unit Cost Micros
-             * @description Null when nobody wrote down the price.
-             */
-            unit_cost_micros: number | null;
+            /** Unit Cost Micros */
+            unit_cost_micros: number;
         };
         /** CategoryProgressOut */
         CategoryProgressOut: {
@@ -3346,23 +3256,6 @@ export interface components {
              */
             detail: string;
         };
-        /** ConfigOut */
-        ConfigOut: {
-            /**
-             * Frozen At
-             * @description When it was written down; null for runs from before that was done: little is known of them.
-             */
-            frozen_at: string | null;
-            /**
-             * Is Started
-             * @description Until then it is what the run was planned with, and written down again.
-             */
-            is_started: boolean;
-            /** Differences */
-            differences: number;
-            /** Items */
-            items: components["schemas"]["SettingOut"][];
-        };
         /** CountsOut */
         CountsOut: {
             /**
@@ -3398,7 +3291,7 @@ export interface components {
         CrawlRequest: {
             /**
              * Schema Version
-             * @default 2
+             * @default 1
              */
             schema_version?: number;
             /**
@@ -3446,13 +3339,70 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** DeadLetterIn */
-        DeadLetterIn: {
+        /**
+         * CrawlerError
+         * @description What went wrong.
+         */
+        CrawlerError: {
+            /** Code */
+            code: string;
             /**
-             * Reason
-             * @description Why it is given up; the dead letter and the audit say so.
+             * Message
+             * @default
              */
-            reason: string;
+            message?: string;
+            /** Retryable */
+            retryable?: boolean | null;
+            /**
+             * Retry After Seconds
+             * @description What the platform said about when to come again; it stands over the backoff.
+             */
+            retry_after_seconds?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CrawlerResult
+         * @description What a crawler brings: some documents, a sign of life, or its last word.
+         */
+        CrawlerResult: {
+            /**
+             * Schema Version
+             * @default 1
+             */
+            schema_version?: number;
+            /** Job Id */
+            job_id: string;
+            /** Attempt */
+            attempt: number;
+            /** Fence */
+            fence: number;
+            /** Platform */
+            platform: string;
+            /** Task Type */
+            task_type: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "success" | "skipped" | "failed" | "progress";
+            /** Seq */
+            seq?: number | null;
+            /**
+             * Final
+             * @default false
+             */
+            final?: boolean;
+            /** Payload Chunk */
+            payload_chunk?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            }[];
+            cursor?: components["schemas"]["JsonValue"];
+            metrics?: components["schemas"]["Metrics"] | null;
+            /** Errors */
+            errors?: components["schemas"]["CrawlerError"][];
+        } & {
+            [key: string]: unknown;
         };
         /** DeadLetterOut */
         DeadLetterOut: {
@@ -3747,34 +3697,13 @@ export interface components {
         /** EstimateOut */
         EstimateOut: {
             /** Items */
-            items: components["schemas"]["PlannedLineOut"][];
+            items: components["schemas"]["EstimateLineOut"][];
             /** Total Cost Micros */
             total_cost_micros: number;
-            /**
-             * Budget Cap Micros
-             * @description The one that was chosen for the run, else the organisation's.
-             */
+            /** Budget Cap Micros */
             budget_cap_micros: number;
-            /** Organisation Cap Micros */
-            organisation_cap_micros: number;
-            /** @description `warn` from the soft percent of the cap on, `blocked` above the cap of the organisation, and without a price. */
+            /** @description `warn` from the soft percent of the cap on, `blocked` above the cap. */
             verdict: components["schemas"]["leasehold__runs__machine__Verdict"];
-            /**
-             * Forecast
-             * @description What each category is likely to cost, by what earlier runs did.
-             */
-            forecast: components["schemas"]["ForecastOut"][];
-            /** Low Cost Micros */
-            low_cost_micros: number;
-            /** Expected Cost Micros */
-            expected_cost_micros: number;
-            /** High Cost Micros */
-            high_cost_micros: number;
-            /**
-             * Pauses Near Item
-             * @description Where the cap is likely to end it; null when it bears what is expected.
-             */
-            pauses_near_item: number | null;
         };
         /** EventOut */
         EventOut: {
@@ -3947,41 +3876,6 @@ export interface components {
             moments: components["schemas"]["MomentOut"][];
             /** Strips */
             strips: components["schemas"]["StripOut"][];
-        };
-        /** ForecastOut */
-        ForecastOut: {
-            /** Category */
-            category: string;
-            /**
-             * Low Cost Micros
-             * @description As in the cheapest of earlier runs; null without a price.
-             */
-            low_cost_micros: number | null;
-            /**
-             * Expected Cost Micros
-             * @description As in the middle of them.
-             */
-            expected_cost_micros: number | null;
-            /**
-             * High Cost Micros
-             * @description As in the dearest; not below the list price while there are few.
-             */
-            high_cost_micros: number | null;
-            /**
-             * Expected Items
-             * @description As many as were found in the middle of them; not more than are wanted.
-             */
-            expected_items: number;
-            /**
-             * Runs
-             * @description That it was learned from: the latest that were completed, 20 at the most.
-             */
-            runs: number;
-            /**
-             * Confidence
-             * @description `from 14 runs`, `list price, never run` or `unknown price`.
-             */
-            confidence: string;
         };
         /** GrantOut */
         GrantOut: {
@@ -4187,11 +4081,8 @@ export interface components {
             error_message: string | null;
             /** Cost Micros */
             cost_micros: number;
-            /**
-             * Job Id
-             * @description Null where its platform did not take it: it failed before it began.
-             */
-            job_id: string | null;
+            /** Job Id */
+            job_id: string;
             /**
              * Updated At
              * Format: date-time
@@ -4404,32 +4295,6 @@ export interface components {
             /** Request Id */
             request_id: string | null;
         };
-        /** LimitsIn */
-        LimitsIn: {
-            /**
-             * Concurrency
-             * @description In hand at once; null is as the file says.
-             */
-            concurrency?: number | null;
-            /** @description Null is as the file says. */
-            rate?: components["schemas"]["RateIn"] | null;
-            /**
-             * Reason
-             * @description Why; shown beside it, and in the audit.
-             */
-            reason: string;
-            /**
-             * Until
-             * @description From then on the file counts again; within thirty days.
-             */
-            until?: string | null;
-        };
-        /** LimitsOut */
-        LimitsOut: {
-            /** Concurrency */
-            concurrency: number;
-            rate: components["schemas"]["RateOut"] | null;
-        };
         /** MadeOut */
         MadeOut: {
             /**
@@ -4473,6 +4338,30 @@ export interface components {
              * @description The entity that becomes a part of it.
              */
             merge: string;
+        };
+        /**
+         * Metrics
+         * @description What a chunk took.
+         */
+        Metrics: {
+            /** Documents */
+            documents?: number | null;
+            /** Bytes */
+            bytes?: number | null;
+            /**
+             * Duration Seconds
+             * @description How long the crawler worked on it, by its own clock; counted by version 2. It is measured for the platform.
+             */
+            duration_seconds?: number | null;
+            /** Cost Micros */
+            cost_micros?: number | null;
+            /**
+             * Duration Ms
+             * @description The same in milliseconds: what version 1 counts, which is meant where no `schema_version` is said.
+             */
+            duration_ms?: number | null;
+        } & {
+            [key: string]: unknown;
         };
         /** MomentOut */
         MomentOut: {
@@ -4709,10 +4598,7 @@ export interface components {
             title: string;
             /** Transport */
             transport: string;
-            /**
-             * Concurrency
-             * @description In force now.
-             */
+            /** Concurrency */
             concurrency: number;
             /** Attempts */
             attempts: number;
@@ -4733,10 +4619,7 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
-            /** @description In force now. */
             rate: components["schemas"]["RateOut"] | null;
-            /** @description Where its limits differ from its file for a while. */
-            limits_override: components["schemas"]["OverrideOut"] | null;
             breaker: components["schemas"]["BreakerOut"];
             /** Canary Share */
             canary_share: number;
@@ -4759,11 +4642,6 @@ export interface components {
             policy: components["schemas"]["PlatformPolicyOut"];
             /** @description Attempts that ended within the window of its breaker. */
             recent: components["schemas"]["RecentOut"];
-            /**
-             * May Change Limits
-             * @description Whether operators of your organisation may do that live.
-             */
-            may_change_limits: boolean;
         };
         /**
          * Outcome
@@ -4801,35 +4679,6 @@ export interface components {
             skipped: components["schemas"]["SkippedOut"][];
             /** Items */
             items: components["schemas"]["ReplayedOut"][];
-        };
-        /** OverrideOut */
-        OverrideOut: {
-            /**
-             * Concurrency
-             * @description Instead of what the file says; null is as the file says.
-             */
-            concurrency: number | null;
-            /** @description Likewise. */
-            rate: components["schemas"]["RateOut"] | null;
-            /** @description What its file says. */
-            file: components["schemas"]["LimitsOut"];
-            /**
-             * By
-             * @description Who changed it; null where another organisation did.
-             */
-            by: string | null;
-            /** Reason */
-            reason: string | null;
-            /**
-             * Since
-             * Format: date-time
-             */
-            since: string;
-            /**
-             * Until
-             * @description From then on the file counts again; null is until somebody says so.
-             */
-            until: string | null;
         };
         /** OverviewOut */
         OverviewOut: {
@@ -5230,28 +5079,6 @@ export interface components {
             collector: string;
             /** Categories */
             categories: string[];
-            /**
-             * Budget Cap Micros
-             * @description Of this run alone: not above the organisation's, which counts when it is left out. It may be below the estimate; the run pauses there.
-             */
-            budget_cap_micros?: number | null;
-        };
-        /** PlannedLineOut */
-        PlannedLineOut: {
-            /** Category */
-            category: string;
-            /** Items */
-            items: number;
-            /**
-             * Unit Cost Micros
-             * @description Null when nobody wrote down the price.
-             */
-            unit_cost_micros: number | null;
-            /**
-             * Cost Micros
-             * @description Of all its items at the list price; 0 where that is not known.
-             */
-            cost_micros: number;
         };
         /** PlatformOut */
         PlatformOut: {
@@ -5261,10 +5088,7 @@ export interface components {
             title: string;
             /** Transport */
             transport: string;
-            /**
-             * Concurrency
-             * @description In force now.
-             */
+            /** Concurrency */
             concurrency: number;
             /** Attempts */
             attempts: number;
@@ -5285,10 +5109,7 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
-            /** @description In force now. */
             rate: components["schemas"]["RateOut"] | null;
-            /** @description Where its limits differ from its file for a while. */
-            limits_override: components["schemas"]["OverrideOut"] | null;
             breaker: components["schemas"]["BreakerOut"];
             /** Canary Share */
             canary_share: number;
@@ -5414,41 +5235,6 @@ export interface components {
              */
             auth_markers?: string[];
         };
-        /** PreviewIn */
-        PreviewIn: {
-            /**
-             * Concurrency
-             * @description In hand at once; null is as the file says.
-             */
-            concurrency?: number | null;
-            /** @description Null is as the file says. */
-            rate?: components["schemas"]["RateIn"] | null;
-        };
-        /** PreviewOut */
-        PreviewOut: {
-            /** @description In force then. */
-            limits: components["schemas"]["LimitsOut"];
-            /**
-             * In Flight
-             * @description Over all organisations.
-             */
-            in_flight: number;
-            /**
-             * Waiting
-             * @description Tasks of your organisation that could begin but for limits and workers.
-             */
-            waiting: number;
-            /**
-             * Would Start
-             * @description So many of those the present limits keep back, and these would not.
-             */
-            would_start: number;
-            /**
-             * Over By
-             * @description In hand beyond these limits: they go on, and nothing begins until they ended.
-             */
-            over_by: number;
-        };
         /** PriceOut */
         PriceOut: {
             /**
@@ -5524,26 +5310,6 @@ export interface components {
             join: number;
             /** Teaches */
             teaches: number;
-        };
-        /** RateIn */
-        RateIn: {
-            /**
-             * Tasks
-             * @description So many begin
-             */
-            tasks: number;
-            /**
-             * Per Seconds
-             * @description in so many seconds.
-             * @default 1
-             */
-            per_seconds?: number;
-            /**
-             * Burst
-             * @description Not more than that at once.
-             * @default 1
-             */
-            burst?: number;
         };
         /** RateOut */
         RateOut: {
@@ -5938,7 +5704,7 @@ export interface components {
              * Items
              * @description CrawlerResult messages; each gets a verdict of its own.
              */
-            items: unknown[];
+            items: components["schemas"]["CrawlerResult"][];
         };
         /** ResultsOut */
         ResultsOut: {
@@ -6058,11 +5824,6 @@ export interface components {
             collector: string;
             /** Categories */
             categories: string[];
-            /**
-             * Budget Cap Micros
-             * @description Of this run alone: not above the organisation's, which counts when it is left out. It may be below the estimate; the run pauses there.
-             */
-            budget_cap_micros?: number | null;
             /**
              * Name
              * @description `Collection YYYY-MM-DD HH:MM` when left out.
@@ -6610,29 +6371,6 @@ export interface components {
             site: string;
             /** Username */
             username: string;
-        };
-        /** SettingOut */
-        SettingOut: {
-            /**
-             * Path
-             * @description Where it stands: its section, for a category or so which one, and its name. `_micros`, `_seconds` and `_percent` at the end say what it is counted in.
-             */
-            path: string[];
-            /**
-             * Frozen
-             * @description When the run was started, or planned; null where there was none.
-             */
-            frozen: number | string | string[] | null;
-            /**
-             * Current
-             * @description In force for the run now; null where there is none any more.
-             */
-            current: number | string | string[] | null;
-            /**
-             * Differs
-             * @description Null when it was not written down then.
-             */
-            differs: boolean | null;
         };
         /** SiteIn */
         SiteIn: {
@@ -11689,12 +11427,6 @@ export interface operations {
                 status?: string | null;
                 /** @description Accepted before that. */
                 older_than_seconds?: number | null;
-                /** @description Of this run. */
-                run_id?: string | null;
-                /** @description Code of a part's last error, or its end. */
-                error?: string | null;
-                /** @description In a later attempt than this. */
-                attempt_over?: number | null;
                 /** @description How many items at the most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -12425,114 +12157,6 @@ export interface operations {
             };
         };
     };
-    dead_letter_job: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The job's id. */
-                job_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeadLetterIn"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JobOut"];
-                };
-            };
-            /** @description Malformed request (`/problems/malformed-request`) */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthenticated (`/problems/unauthenticated`) */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Permission denied (`/problems/permission-denied`) */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Job unknown (`/problems/job-unknown`) */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Wrong state (`/problems/wrong-state`) */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Body too large (`/problems/body-too-large`) */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Invalid request (`/problems/invalid-request`) */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unavailable (`/problems/unavailable`) */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     retry_job: {
         parameters: {
             query?: never;
@@ -12590,7 +12214,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Job of a run (`/problems/job-of-run`); Wrong state (`/problems/wrong-state`) */
+            /** @description Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13182,281 +12806,6 @@ export interface operations {
             };
             /** @description Platform unknown (`/problems/platform-unknown`) */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Invalid request (`/problems/invalid-request`) */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unavailable (`/problems/unavailable`) */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    change_limits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The platform's name. */
-                platform_slug: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["LimitsIn"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OnePlatformOut"];
-                };
-            };
-            /** @description Malformed request (`/problems/malformed-request`) */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthenticated (`/problems/unauthenticated`) */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Limits are not yours (`/problems/limits-not-yours`); Permission denied (`/problems/permission-denied`) */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Platform unknown (`/problems/platform-unknown`) */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Body too large (`/problems/body-too-large`) */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Invalid request (`/problems/invalid-request`) */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unavailable (`/problems/unavailable`) */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    restore_limits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The platform's name. */
-                platform_slug: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OnePlatformOut"];
-                };
-            };
-            /** @description Malformed request (`/problems/malformed-request`) */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthenticated (`/problems/unauthenticated`) */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Limits are not yours (`/problems/limits-not-yours`); Permission denied (`/problems/permission-denied`) */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Platform unknown (`/problems/platform-unknown`) */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Invalid request (`/problems/invalid-request`) */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unavailable (`/problems/unavailable`) */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    preview_limits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The platform's name. */
-                platform_slug: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PreviewIn"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PreviewOut"];
-                };
-            };
-            /** @description Malformed request (`/problems/malformed-request`) */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthenticated (`/problems/unauthenticated`) */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Permission denied (`/problems/permission-denied`) */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Platform unknown (`/problems/platform-unknown`) */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Body too large (`/problems/body-too-large`) */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
-            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14217,15 +13566,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Platform missing (`/problems/platform-missing`) */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
             /** @description Body too large (`/problems/body-too-large`) */
             413: {
                 headers: {
@@ -14392,7 +13732,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Budget exceeded (`/problems/budget-exceeded`); Platform missing (`/problems/platform-missing`); Price missing (`/problems/price-missing`) */
+            /** @description Budget exceeded (`/problems/budget-exceeded`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15046,7 +14386,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`); Budget exceeded (`/problems/budget-exceeded`) */
+            /** @description Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15533,83 +14873,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SummaryOut"];
-                };
-            };
-            /** @description Malformed request (`/problems/malformed-request`) */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthenticated (`/problems/unauthenticated`) */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Permission denied (`/problems/permission-denied`) */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Run unknown (`/problems/run-unknown`) */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Invalid request (`/problems/invalid-request`) */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unavailable (`/problems/unavailable`) */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    show_run_config: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The run's id. */
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ConfigOut"];
                 };
             };
             /** @description Malformed request (`/problems/malformed-request`) */
