@@ -3690,6 +3690,11 @@ export interface components {
              * @description What each category is likely to cost, by what earlier runs did.
              */
             forecast: components["schemas"]["ForecastOut"][];
+            /**
+             * Lately Days
+             * @description `skip_collected_days`, or 7.
+             */
+            lately_days: number;
             /** Low Cost Micros */
             low_cost_micros: number;
             /** Expected Cost Micros */
@@ -3898,6 +3903,11 @@ export interface components {
              * @description As many as were found in the middle of them; not more than are wanted.
              */
             expected_items: number;
+            /**
+             * Collected Lately
+             * @description Different items that earlier runs have collected in the last `lately_days`. Items are found while the run goes: how many of these are listed again is not known before.
+             */
+            collected_lately: number;
             /**
              * Runs
              * @description That it was learned from: the latest that were completed, 20 at the most.
@@ -4113,7 +4123,10 @@ export interface components {
             error_message: string | null;
             /** Cost Micros */
             cost_micros: number;
-            /** Job Id */
+            /**
+             * Job Id
+             * @description Empty where nothing was asked for.
+             */
             job_id: string;
             /**
              * Updated At
@@ -5092,6 +5105,11 @@ export interface components {
              * @description Of this run alone: not above the organisation's, which counts when it is left out. It may be below the estimate; the run pauses there.
              */
             budget_cap_micros?: number | null;
+            /**
+             * Skip Collected Days
+             * @description Leave out what runs of this collector collected within so many days.
+             */
+            skip_collected_days?: number | null;
         };
         /** PlannedLineOut */
         PlannedLineOut: {
@@ -5860,6 +5878,11 @@ export interface components {
              */
             budget_cap_micros?: number | null;
             /**
+             * Skip Collected Days
+             * @description Leave out what runs of this collector collected within so many days.
+             */
+            skip_collected_days?: number | null;
+            /**
              * Name
              * @description `Collection YYYY-MM-DD HH:MM` when left out.
              */
@@ -5924,6 +5947,11 @@ export interface components {
              * @description So many are in hand at once.
              */
             max_in_flight: number;
+            /**
+             * Skip Collected Days
+             * @description What other runs collected within so many days is skipped, and costs nothing.
+             */
+            skip_collected_days: number | null;
             /**
              * Dropped Categories
              * @description Nothing more is begun of these.

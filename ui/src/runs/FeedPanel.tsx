@@ -1,8 +1,6 @@
 // What comes in, as it comes: the latest line, and opened the last hundred with the way to all before them.
 import { ChevronRight } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { Link } from 'react-router'
-import { pathOf as jobPath } from '@/jobs/signs'
 import { Button } from '@/kit/Button'
 import { Select } from '@/kit/Field'
 import { exactly } from '@/kit/Moment'
@@ -11,7 +9,7 @@ import { useUrlText } from '@/kit/useUrlText'
 import { useFeed } from '@/live/feed'
 import { useOlder } from './api'
 import { type FeedRow, grouped, joined } from './feedRows'
-import { ItemBadge } from './signs'
+import { ItemBadge, ItemName } from './signs'
 import { doneItems, ITEM_STATUSES, isItemStatus } from './states'
 import type { Run, Told } from './types'
 
@@ -181,9 +179,7 @@ function Line({ row: { item, repeats } }: { row: FeedRow }) {
       </time>
       <ItemBadge status={item.status} />
       <span className="text-soft">{item.category}</span>
-      <Link to={jobPath(item.job_id)} className="font-mono text-accent-strong hover:underline">
-        {item.external_id}
-      </Link>
+      <ItemName item={item} />
       {repeats > 1 && <span className="font-semibold">×{repeats}</span>}
       <span className="min-w-0 flex-1 truncate text-soft" title={item.error_message ?? undefined}>
         {[item.error_code, item.error_message].filter(Boolean).join(': ')}

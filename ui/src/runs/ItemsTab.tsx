@@ -1,8 +1,6 @@
 // The items of a run, newest first, with what each of them brought.
 import { ChevronRight } from 'lucide-react'
 import { Fragment, useState } from 'react'
-import { Link } from 'react-router'
-import { pathOf as jobPath } from '@/jobs/signs'
 import { IconButton } from '@/kit/Button'
 import { Select } from '@/kit/Field'
 import { Json } from '@/kit/Json'
@@ -14,7 +12,7 @@ import { Cell, type Column, ListFooter, ROW, Table } from '@/kit/Table'
 import { useUrlText } from '@/kit/useUrlText'
 import { useFreshness } from '@/live/store'
 import { useItems } from './api'
-import { ItemBadge } from './signs'
+import { ItemBadge, ItemName } from './signs'
 import { ITEM_STATUS_NAMES, ITEM_STATUSES, isItemStatus, isOver } from './states'
 import type { Item, Run } from './types'
 import { useRefreshed } from './useRefreshed'
@@ -118,9 +116,7 @@ function Row({ item, isOpen, onToggle }: RowProps) {
           />
         </Cell>
         <Cell column={COLUMNS.item} className="[overflow-wrap:anywhere] max-sm:w-full">
-          <Link to={jobPath(item.job_id)} className="font-mono text-xs/5 text-accent-strong hover:underline">
-            {item.external_id}
-          </Link>
+          <ItemName item={item} />
           <div className="text-xs/5 text-soft">{title ?? item.item_type}</div>
         </Cell>
         <Cell column={COLUMNS.category}>{item.category}</Cell>

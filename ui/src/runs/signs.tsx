@@ -1,4 +1,6 @@
 // A run's status, progress and spending as the small signs they are everywhere.
+import { Link } from 'react-router'
+import { pathOf as jobPath } from '@/jobs/signs'
 import { Badge } from '@/kit/Badge'
 import { money } from '@/kit/money'
 import { doneItems, ITEM_STATUSES, PAUSES, STATUSES } from './states'
@@ -19,6 +21,16 @@ export function StatusBadge({ run }: { run: Pick<Run, 'status' | 'sub_status'> }
 }
 
 const cap = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+/** An item by its name, and the way to what was asked for it: nothing was, where it was skipped at once. */
+export function ItemName({ item }: { item: { job_id: string; external_id: string } }) {
+  if (!item.job_id) return <span className="font-mono text-xs/5">{item.external_id}</span>
+  return (
+    <Link to={jobPath(item.job_id)} className="font-mono text-xs/5 text-accent-strong hover:underline">
+      {item.external_id}
+    </Link>
+  )
+}
 
 export function ItemBadge({ status }: { status: ItemStatus }) {
   const { label, tone, icon } = ITEM_STATUSES[status]

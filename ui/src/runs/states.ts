@@ -61,6 +61,7 @@ export const EVENTS: Record<string, Omit<Sign, 'means'>> = {
   resumed: { label: 'Resumed', tone: 'accent', icon: CirclePlay },
   recovered: { label: 'Taken over from a server that fell silent', tone: 'warn', icon: RotateCw },
   cap_changed: { label: 'Another cap', tone: 'accent', icon: Wallet },
+  collected_skipped: { label: 'Collected lately, and skipped', tone: 'neutral', icon: SkipForward },
   retried: { label: 'What failed is tried again', tone: 'accent', icon: RotateCw },
   pace_changed: { label: 'Another pace', tone: 'accent', icon: Gauge },
   categories_dropped: { label: 'Categories were dropped', tone: 'warn', icon: Scissors },
