@@ -98,7 +98,7 @@ async def recovers(reader: Page, folder: Path) -> None:
         for number in count(2):
             clock = datetime.fromtimestamp(await reader.evaluate("Date.now()") / 1000, UTC)
             publish(folder, number, after=clock + LONGEST_WAIT - NOON)
-            await reader.clock.fast_forward(LONGEST_WAIT / timedelta(milliseconds=1))
+            await reader.clock.fast_forward(LONGEST_WAIT // timedelta(milliseconds=1))
             with suppress(AssertionError):
                 await expect(heading).to_have_text("All is well.", timeout=5_000)
                 break
