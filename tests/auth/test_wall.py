@@ -570,6 +570,7 @@ def _runs(database: TestDatabase, ours: UUID) -> dict[str, Any]:
         "category": None,
         "collector": "amazon",
         "config": '{"stolen": {}}',
+        "names": ["one"],
         "cap": 1,
         "soft": 50,
         "sub_status": None,

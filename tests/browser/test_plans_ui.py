@@ -114,3 +114,25 @@ async def test_a_plan_says_what_is_likely_and_where_a_cap_would_end_it(page: Pag
     await expect(page).to_have_url(re.compile(r"/ui/runs/run_"))
     run = page.url.rsplit("/", 1)[1].partition("?")[0]
     assert ask(server, "GET", f"/v2/runs/{run}")["budget_cap_micros"] == 290_000
+
+
+async def test_what_was_collected_lately_can_be_left_out(page: Page, server: Leasehold) -> None:
+    before = ask(server, "GET", f"/v2/runs/{completed(server, 'toys')}")
+    await sign_in(page, server.token, "/ui/runs/new?collector=amazon&categories=toys")
+    lately = page.get_by_role("group", name="Collected lately")
+    await expect(lately).to_contain_text(f"Toys and games: {before['processed_items']} of up to 500")
+
+    await lately.get_by_label("Skip what was collected").check()
+    await expect(page).to_have_url(re.compile("skip=7"))
+    assert await barriers(page) == []
+    await page.get_by_role("button", name="Review and confirm").click()
+    await page.get_by_role("button", name=re.compile("^Start run")).click()
+
+    await expect(page.get_by_role("region", name="Explanation")).to_contain_text("Completed")
+    await page.get_by_role("tab", name="Timeline").click()
+    happened = page.get_by_role("list", name="What happened")
+    await expect(happened).to_contain_text("skips what was collected in the last 7 days")
+    await expect(happened).to_contain_text(f"{before['processed_items']} items of toys, collected in the last 7 days")
+    await page.get_by_role("tab", name="Items").click()
+    await page.get_by_label("Status of items").select_option("Skipped")
+    await expect(page.get_by_text("collected_lately: Collected within the last 7 days.").first).to_be_visible()

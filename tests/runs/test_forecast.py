@@ -163,25 +163,25 @@ def lesson(found: int, wanted: int = 100, paid_micros: int | None = None, list_m
 
 
 def test_where_as_many_were_found_as_were_wanted_there_may_be_more() -> None:
-    (found,) = foresee([Line("toys", 500, 10)], [lesson(100)] * 3)
+    (found,) = foresee([Line("toys", 500, 10)], [lesson(100)] * 3, {}, is_skipped=False)
 
     assert (found.expected_items, found.expected_cost_micros) == (500, 5000)
 
 
 def test_what_was_paid_is_reckoned_at_the_prices_of_today() -> None:
     # Half of the list price of then, which has doubled since.
-    (found,) = foresee([Line("toys", 100, 20)], [lesson(50, paid_micros=250)] * 3)
+    (found,) = foresee([Line("toys", 100, 20)], [lesson(50, paid_micros=250)] * 3, {}, is_skipped=False)
 
     assert found.expected_cost_micros == 50 * 10
 
 
 def test_what_is_free_stays_free() -> None:
-    (found,) = foresee([Line("toys", 100, 0)], [lesson(50, paid_micros=0, list_micros=0)])
+    (found,) = foresee([Line("toys", 100, 0)], [lesson(50, paid_micros=0, list_micros=0)], {}, is_skipped=False)
 
     assert (found.low_cost_micros, found.expected_cost_micros, found.high_cost_micros) == (0, 0, 0)
 
 
 def test_a_cap_ends_within_the_category_it_does_not_bear() -> None:
-    two = [Forecast("toys", 1, 40, 400, 400, 400), Forecast("books", 1, 100, 1000, 1000, 1000)]
+    two = [Forecast("toys", 1, 40, 0, 400, 400, 400), Forecast("books", 1, 100, 0, 1000, 1000, 1000)]
 
     assert [pauses_near(two, cap) for cap in (200, 400, 900, 1400)] == [20, 40, 90, None]

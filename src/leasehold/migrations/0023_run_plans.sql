@@ -9,6 +9,8 @@ ALTER TABLE run
     -- for runs of before: their items are counted instead.
     ADD COLUMN outcome jsonb,
     -- The cap was chosen with the plan: it may be below the estimate, and the run pauses there.
-    ADD COLUMN is_cap_planned boolean NOT NULL DEFAULT false;
+    ADD COLUMN is_cap_planned boolean NOT NULL DEFAULT false,
+    -- What other runs collected within so many days is left out; not set when nothing is.
+    ADD COLUMN skip_collected_days smallint CHECK (skip_collected_days BETWEEN 1 AND 365);
 
 INSERT INTO schema_mark (name) VALUES ('0023_run_plans');

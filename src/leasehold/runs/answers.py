@@ -55,6 +55,10 @@ class ForecastOut(Answer):
     expected_cost_micros: int | None = Field(description="As in the middle of them.")
     high_cost_micros: int | None = Field(description="As in the dearest; not below the list price while there are few.")
     expected_items: int = Field(description="As many as were found in the middle of them; not more than are wanted.")
+    collected_lately: int = Field(
+        description="Different items that earlier runs have collected in the last `lately_days`. Items are found while "
+        "the run goes: how many of these are listed again is not known before."
+    )
     runs: int = Field(description="That it was learned from: the latest that were completed, 20 at the most.")
     confidence: str = Field(description="`from 14 runs`, `list price, never run` or `unknown price`.")
 
@@ -69,6 +73,7 @@ class EstimateOut(Answer):
         "without a price."
     )
     forecast: list[ForecastOut] = Field(description="What each category is likely to cost, by what earlier runs did.")
+    lately_days: int = Field(description="`skip_collected_days`, or 7.")
     low_cost_micros: int
     expected_cost_micros: int
     high_cost_micros: int
@@ -107,6 +112,9 @@ class RunOut(Answer):
     skipped_items: int
     in_flight: int
     max_in_flight: int = Field(description="So many are in hand at once.")
+    skip_collected_days: int | None = Field(
+        description="What other runs collected within so many days is skipped, and costs nothing."
+    )
     dropped_categories: list[str] = Field(description="Nothing more is begun of these.")
     checkpoint: CheckpointOut | None
     warnings: list[dict[str, Any]]
@@ -129,7 +137,9 @@ class ItemOut(Answer):
     error_code: str | None
     error_message: str | None
     cost_micros: int
-    job_id: str | None = Field(description="Null where its platform did not take it: it failed before it began.")
+    job_id: str | None = Field(
+        description="Null where nothing was asked for: its platform did not take it, or it was collected lately."
+    )
     updated_at: datetime
 
 

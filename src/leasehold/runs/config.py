@@ -100,6 +100,7 @@ def _own(run: Run) -> dict[str, Any]:
             "soft_warning_percent": run.soft_warning_percent,
             "max_in_flight": run.max_in_flight,
             "dropped_categories": run.dropped_categories,
+            "skip_collected_days": run.skip_collected_days,
         }
     }
 

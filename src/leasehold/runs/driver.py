@@ -16,10 +16,10 @@ from leasehold.db import Conn, Database
 from leasehold.jobs import Jobs, JobUnknown, WrongState, breakers
 from leasehold.leases import nobody
 from leasehold.problems import InvalidRequest
-from leasehold.runs import again, findings, grip, ledger, machine, store
+from leasehold.runs import again, findings, grip, ledger, machine, skipping, store
 from leasehold.runs.beginning import begin
 from leasehold.runs.checkpoint import checkpoint, progress
-from leasehold.runs.enumeration import Page, line_of, moved_on, total_items
+from leasehold.runs.enumeration import Page, chosen, line_of, moved_on, total_items
 from leasehold.runs.findings import Found, Reader
 from leasehold.runs.grip import Grip
 from leasehold.runs.ledger import Cost
@@ -145,8 +145,7 @@ class Driver:
             held = await self._held(conn)
             is_done = held.is_enumerated and not held.in_flight and not held.to_begin_again
             if held.status is Status.RUNNING and is_done:
-                # One of which nothing came but failures has failed; it is all the same over.
-                status = Status.FAILED if held.failed_items and not held.processed_items else Status.COMPLETED
+                status = Status.FAILED if held.is_in_vain else Status.COMPLETED
                 await store.change(
                     conn, store.SQL["finish"], self._organisation, self._run, status=str(status), sub_status=None
                 )
@@ -249,17 +248,21 @@ class Driver:
             room = machine.room(held.max_in_flight, held.in_flight, at_once)
             if room == 0:  # fewer at once, since the page was asked for
                 return True
-            wanted = min(len(wishes), room, most - begun)
+            within = wishes[: max(0, min(CHECKPOINT_ITEMS, most - begun))]
             unit = self._collector.item_cost_micros(await store.today(conn))
-            many = machine.fits(held.free_micros, unit, wanted)
-            if wanted > 0 and many == 0:
+            bearable = machine.fits(held.free_micros, unit, min(len(within), room))
+            known = await skipping.lately(conn, self._organisation, held, category, within)
+            wanted, skipped = chosen(within, known, bearable)
+            if within and not wanted and not skipped:
                 await self._pause_for_budget(conn, held)
                 return True
-            chosen, catalogue = wishes[: max(many, 0)], self._jobs.catalogue
-            taken = await begin(conn, self._organisation, held, chosen, unit, catalogue) if chosen else []
-            after = moved_on(page, category, many, len(taken), is_last=most - begun <= len(taken))
-            total = total_items(held, after)
-            await store.note_place(conn, self._organisation, self._run, after, total)
+            catalogue = self._jobs.catalogue
+            taken = await begin(conn, self._organisation, held, wanted, unit, catalogue) if wanted else []
+            new = len(taken) + await skipping.skip(conn, self._organisation, held, skipped)
+            after = moved_on(page, category, len(wanted) + len(skipped), new, is_last=most - begun <= new)
+            await store.note_place(conn, self._organisation, self._run, after, total_items(held, after))
+            if after.category != page.place.category:
+                await skipping.sum_up(conn, self._organisation, held, category)
             await self._warn_if_due(conn)
         if taken:
             self._jobs.call(self._organisation, [held.platform])

@@ -1,9 +1,10 @@
 """How far a run is enumerated: pages of a listing that become items, in their order, each once."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leasehold.collectors import Listing
+from leasehold.collectors import Listing, Wish
 from leasehold.runs.models import Place, Run
 
 
@@ -24,6 +25,20 @@ def moved_on(page: Page, category: str, many: int, new: int, *, is_last: bool) -
     if listing.cursor is None or is_last:
         return Place(place.category + 1, None, 0, known)
     return Place(place.category, listing.cursor, 0, known)
+
+
+def chosen(wishes: Sequence[Wish], left_out: Collection[str], most: int) -> tuple[list[Wish], list[Wish]]:
+    """The next of a page: so many to collect at the most, and those between them that are left out."""
+    wanted: list[Wish] = []
+    skipped: list[Wish] = []
+    for wish in wishes:
+        if wish.external_id in left_out:
+            skipped.append(wish)
+        elif len(wanted) < most:
+            wanted.append(wish)
+        else:
+            break
+    return wanted, skipped
 
 
 def line_of(run: Run, category: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What a category is likely to cost, learned from what earlier runs found and paid for. No I/O."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from statistics import median
@@ -10,6 +10,8 @@ from leasehold.runs.models import Estimate, Line
 
 # With fewer the dearest that may be is the list price: one run says little of the next.
 FEW = 3
+# How far back it is looked for what was collected already, unless the plan says so.
+LATELY_DAYS = 7
 # Older runs say less than the latest.
 LATEST = 20
 
@@ -44,6 +46,7 @@ class Forecast:
     category: str
     runs: int  # that it was learned from
     expected_items: int
+    collected_lately: int  # different things that earlier runs have collected within some days
     low_cost_micros: int | None
     expected_cost_micros: int | None
     high_cost_micros: int | None
@@ -64,6 +67,7 @@ class Review:
     estimate: Estimate
     forecast: list[Forecast]
     organisation_cap_micros: int
+    lately_days: int
 
     @property
     def items(self) -> list[Line]:
@@ -98,27 +102,38 @@ class Review:
         return pauses_near(self.forecast, self.budget_cap_micros)
 
 
-def foresee(lines: Sequence[Line], lessons: Sequence[Lesson]) -> list[Forecast]:
-    return [_foresee(line, [one for one in lessons if one.category == line.category]) for line in lines]
+def foresee(
+    lines: Sequence[Line], lessons: Sequence[Lesson], lately: Mapping[str, int], *, is_skipped: bool
+) -> list[Forecast]:
+    """What each line is likely to cost; what was collected lately may be left out, and costs nothing then."""
+    found = []
+    for line in lines:
+        past = [one for one in lessons if one.category == line.category]
+        known = lately.get(line.category, 0)
+        found.append(_foresee(line, past, known, known if is_skipped else 0))
+    return found
 
 
-def _foresee(line: Line, past: Sequence[Lesson]) -> Forecast:
-    """From earlier runs of a category, the list price where there are none."""
+def _foresee(line: Line, past: Sequence[Lesson], lately: int, skipped: int) -> Forecast:
+    """From earlier runs of a category, the list price where there are none.
+
+    Which of the things that are left out are listed again is not known: at the high end none of them is.
+    """
     if line.unit_cost_micros is None:
-        return Forecast(line.category, len(past), line.items, None, None, None)
+        return Forecast(line.category, len(past), line.items, lately, None, None, None)
     if not past:
-        cost = line.cost_micros
-        return Forecast(line.category, 0, line.items, cost, cost, cost)
+        cost, less = line.cost_micros, max(0, line.items - skipped) * line.unit_cost_micros
+        return Forecast(line.category, 0, line.items, lately, less, less, cost)
     found = [_found(one, line.items) for one in past]
     rates = [one.per_paid for one in past if one.per_paid is not None] or [1.0]
     shares = [one.per_found for one in past]
     items, unit = round(median(found)), line.unit_cost_micros
-    expected = round(items * (median(rates) + median(shares)) * unit)
-    low = int(min(found) * (min(rates) + min(shares)) * unit)
+    expected = round((max(0, items - skipped) * median(rates) + items * median(shares)) * unit)
+    low = int((max(0, min(found) - skipped) * min(rates) + min(found) * min(shares)) * unit)
     high = ceil(max(found) * (max(rates) + max(shares)) * unit)
     if len(past) < FEW:
         high = max(high, line.cost_micros)
-    return Forecast(line.category, len(past), items, min(low, expected), expected, max(high, expected))
+    return Forecast(line.category, len(past), items, lately, min(low, expected), expected, max(high, expected))
 
 
 def _found(one: Lesson, wanted: int) -> int:

@@ -41,6 +41,7 @@ class Plan:
     collector: str
     categories: Sequence[str]
     cap_micros: int | None = None  # chosen for this run; it may be below what is estimated
+    skip_days: int | None = None  # what other runs collected within so many days is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class Run:
     budget_cap_micros: int
     has_own_cap: bool
     is_cap_planned: bool  # chosen with the plan, and may be below the estimate
+    skip_collected_days: int | None
     soft_warning_percent: int
     warned_cap_micros: int | None
     spent_micros: int
@@ -125,6 +127,12 @@ class Run:
     @property
     def done_items(self) -> int:
         return self.processed_items + self.failed_items + self.skipped_items
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether nothing came of it but failures. What was left out as collected lately is there already."""
+        is_there = self.skip_collected_days is not None and self.skipped_items > 0
+        return self.failed_items > 0 and self.processed_items == 0 and not is_there
 
     @property
     def latest(self) -> Latest:

@@ -32,15 +32,16 @@ SELECT id
 
 -- name: create
 INSERT INTO run (id, organisation, name, collector, platform, categories, estimate, estimated_cost_micros,
-                 budget_cap_micros, has_own_cap, is_cap_planned, soft_warning_percent, total_items, created_by)
+                 budget_cap_micros, has_own_cap, is_cap_planned, skip_collected_days, soft_warning_percent, total_items,
+                 created_by)
 VALUES (%(run)s::uuid, %(organisation)s::uuid,
         coalesce(%(name)s::text, 'Collection ' || to_char(clock_timestamp(), 'YYYY-MM-DD HH24:MI')), %(collector)s::text,
         %(platform)s::text, %(categories)s::text[], %(estimate)s::text::jsonb, %(cost)s::bigint, %(cap)s::bigint,
-        %(is_planned)s::boolean, %(is_planned)s::boolean, %(soft)s::smallint, %(total)s::bigint, %(created_by)s::text);
+        %(is_planned)s::boolean, %(is_planned)s::boolean, %(skip_days)s::smallint, %(soft)s::smallint, %(total)s::bigint, %(created_by)s::text);
 
 -- name: runs
 SELECT r.id, r.name, r.collector, r.platform, r.categories, r.status, r.sub_status, r.pause_reason, r.pause_detail, r.estimate,
-       r.estimated_cost_micros, r.budget_cap_micros, r.has_own_cap, r.is_cap_planned, r.soft_warning_percent, r.warned_cap_micros,
+       r.estimated_cost_micros, r.budget_cap_micros, r.has_own_cap, r.is_cap_planned, r.skip_collected_days, r.soft_warning_percent, r.warned_cap_micros,
        r.spent_micros, r.reserved_micros, r.total_items, r.processed_items, r.failed_items, r.skipped_items, r.place,
        r.checkpoint_at, r.recent_items, r.recent_failed, r.warnings, r.last_seq, r.created_by, r.created_at, r.wanted_at,
        r.started_at, r.paused_at, r.completed_at, r.driver_fence, r.dropped_categories, r.max_in_flight,
@@ -248,6 +249,41 @@ SELECT g.id, %(organisation)s::uuid, %(run)s::uuid, g.category, g.item_type, g.e
               %(jobs)s::text[]) AS g (id, category, item_type, external_id, reserved, job)
     ON CONFLICT (run, category, external_id) DO NOTHING
 RETURNING id;
+
+-- name: collected_lately
+-- Of some names: those that another run of the collector has collected within so many days.
+SELECT DISTINCT i.external_id
+  FROM unnest(%(names)s::text[]) AS g (name)
+  JOIN run_item i ON i.organisation = %(organisation)s::uuid AND i.category = %(category)s::text AND i.external_id = g.name
+                 AND i.status = 'completed' AND i.run <> %(run)s::uuid
+                 AND i.updated_at >= clock_timestamp() - %(days)s::int * interval '24 hours'
+  JOIN run r ON r.organisation = %(organisation)s::uuid AND r.id = i.run AND r.collector = %(collector)s::text;
+
+-- name: count_collected_lately
+-- How many different things were collected within so many days, by category; looked for in the runs of that time alone.
+SELECT i.category, count(DISTINCT i.external_id)::int
+  FROM run r
+  JOIN run_item i ON i.organisation = %(organisation)s::uuid AND i.run = r.id AND i.status = 'completed'
+                 AND i.category = ANY(%(categories)s::text[])
+                 AND i.updated_at >= clock_timestamp() - %(days)s::int * interval '24 hours'
+ WHERE r.organisation = %(organisation)s::uuid AND r.collector = %(collector)s::text AND r.started_at IS NOT NULL
+   AND (r.completed_at IS NULL OR r.completed_at >= clock_timestamp() - %(days)s::int * interval '24 hours')
+ GROUP BY i.category;
+
+-- name: skip_items
+INSERT INTO run_item (id, organisation, run, category, item_type, external_id, status, error_code, error_message, job)
+SELECT g.id, %(organisation)s::uuid, %(run)s::uuid, g.category, g.item_type, g.external_id, 'skipped', %(code)s::text,
+       %(detail)s::text, ''
+  FROM unnest(%(ids)s::uuid[], %(categories)s::text[], %(kinds)s::text[], %(names)s::text[])
+       AS g (id, category, item_type, external_id)
+    ON CONFLICT (run, category, external_id) DO NOTHING
+RETURNING id, category, external_id;
+
+-- name: count_skipped
+SELECT count(*)::int
+  FROM run_item
+ WHERE organisation = %(organisation)s::uuid AND run = %(run)s::uuid AND category = %(category)s::text
+   AND status = 'skipped' AND error_code = %(code)s::text;
 
 -- name: note_again
 -- What failed, or failed so, waits for whoever drives the run. What its platform did not take has no job to do again.

@@ -77,8 +77,12 @@ class PlanIn(Strict):
         "below the estimate; the run pauses there.",
     )
 
+    skip_collected_days: int | None = Field(
+        None, ge=1, le=365, description="Leave out what runs of this collector collected within so many days."
+    )
+
     def plan(self) -> Plan:
-        return Plan(self.collector, _each_once(self.categories), self.budget_cap_micros)
+        return Plan(self.collector, _each_once(self.categories), self.budget_cap_micros, self.skip_collected_days)
 
 
 class RunIn(PlanIn):

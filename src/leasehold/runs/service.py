@@ -16,7 +16,7 @@ from leasehold.platforms import Catalogue
 from leasehold.problems import fault, invalid
 from leasehold.runs import again, config, machine, store
 from leasehold.runs.config import Circumstances, Config
-from leasehold.runs.forecast import Review, foresee
+from leasehold.runs.forecast import LATELY_DAYS, Review, foresee
 from leasehold.runs.history import History
 from leasehold.runs.machine import Act, ItemStatus, Pause, Status, Verdict
 from leasehold.runs.models import (
@@ -73,7 +73,10 @@ class Runs:
             allowed = await store.allowance(conn, organisation)
             estimate = await self._estimate(conn, organisation, plan, allowed)
             lessons = await store.learned(conn, organisation, plan.collector, plan.categories)
-        return Review(estimate, foresee(estimate.items, lessons), allowed.budget_cap_micros)
+            days = plan.skip_days or LATELY_DAYS
+            lately = await store.collected(conn, organisation, plan, days)
+        forecast = foresee(estimate.items, lessons, lately, is_skipped=plan.skip_days is not None)
+        return Review(estimate, forecast, allowed.budget_cap_micros, days)
 
     async def create(self, caller: Caller, plan: Plan, name: str | None, once: Once | None = None) -> Run:
         """Plan a run. Raises BudgetExceeded when it may cost more than the organisation's cap, PriceMissing when
@@ -91,16 +94,17 @@ class Runs:
                 caller.organisation,
                 run,
                 name=name,
-                collector=plan.collector,
                 platform=self._collectors(caller.organisation)[plan.collector].platform,
                 estimate=estimate,
-                is_cap_planned=plan.cap_micros is not None,
+                plan=plan,
                 soft=allowed.soft_warning_percent,
                 by=caller.name,
             )
             if once is not None:
                 await idempotency.keep(conn, once, run.hex)
             told = {"estimated_cost_micros": estimate.total_cost_micros, "by": caller.name}
+            if plan.skip_days is not None:
+                told["skip_collected_days"] = plan.skip_days
             await store.tell(conn, caller.organisation, run, [("created", told)])
             await audit.record(conn, caller, "run.created", show(RUN, run), told)
             return await self._freeze(conn, caller.organisation, run)

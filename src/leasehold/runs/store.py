@@ -24,6 +24,7 @@ from leasehold.runs.models import (
     Item,
     NewItem,
     Place,
+    Plan,
     Run,
     RunFilter,
     Spent,
@@ -61,17 +62,16 @@ async def create(
     run: UUID,
     *,
     name: str | None,
-    collector: str,
     platform: str,
     estimate: Estimate,
-    is_cap_planned: bool,
+    plan: Plan,
     soft: int,
     by: str,
 ) -> None:
     given = {
         "run": run,
         "name": name,
-        "collector": collector,
+        "collector": plan.collector,
         "platform": platform,
         "categories": [line.category for line in estimate.items],
         "estimate": written(
@@ -87,7 +87,8 @@ async def create(
         ),
         "cost": estimate.total_cost_micros,
         "cap": estimate.budget_cap_micros,
-        "is_planned": is_cap_planned,
+        "is_planned": plan.cap_micros is not None,
+        "skip_days": plan.skip_days,
         "soft": soft,
         "total": sum(line.items for line in estimate.items),
         "created_by": by,
@@ -101,6 +102,13 @@ async def learned(conn: Conn, organisation: UUID, collector: str, categories: Se
     given = {"collector": collector, "categories": list(categories), "limit": LATEST}
     await cur.execute(SQL["learned"], {"organisation": organisation, **given})
     return await cur.fetchall()
+
+
+async def collected(conn: Conn, organisation: UUID, plan: Plan, days: int) -> dict[str, int]:
+    """How many different things of each category were collected within so many days."""
+    given = {"collector": plan.collector, "categories": list(plan.categories), "days": days}
+    rows = await conn.execute(SQL["count_collected_lately"], {"organisation": organisation, **given})
+    return dict(await rows.fetchall())
 
 
 async def freeze(conn: Conn, organisation: UUID, run: UUID, config: Mapping[str, Any]) -> None:

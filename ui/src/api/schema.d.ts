@@ -1209,7 +1209,7 @@ export interface paths {
         put?: never;
         /**
          * Estimate Run
-         * @description What a run may cost, category by category. Nothing is spent by asking.
+         * @description What a run may cost at the most and is likely to, category by category. Nothing is spent by asking.
          */
         post: operations["estimate_run"];
         delete?: never;
@@ -1498,6 +1498,27 @@ export interface paths {
          * @description How each category does, failures by their code, and what was spent by when.
          */
         get: operations["summarise_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/runs/{run_id}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Run Config
+         * @description What it was started with, beside what is in force for it now: its own settings, those of the organisation,
+         *     prices, and its platform's file.
+         */
+        get: operations["show_run_config"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2766,7 +2787,7 @@ export interface components {
              * Items
              * @description CrawlRequest messages; each gets an answer of its own.
              */
-            items: components["schemas"]["CrawlRequest"][];
+            items: unknown[];
         };
         /** BatchOut */
         BatchOut: {
@@ -3043,8 +3064,11 @@ export interface components {
              * @description How many are wanted at the most.
              */
             items: number;
-            /** Unit Cost Micros */
-            unit_cost_micros: number;
+            /**
+             * Unit Cost Micros
+             * @description Null when nobody wrote down the price.
+             */
+            unit_cost_micros: number | null;
         };
         /** CategoryProgressOut */
         CategoryProgressOut: {
@@ -3256,6 +3280,23 @@ export interface components {
              */
             detail: string;
         };
+        /** ConfigOut */
+        ConfigOut: {
+            /**
+             * Frozen At
+             * @description When it was written down; null for runs from before that was done: little is known of them.
+             */
+            frozen_at: string | null;
+            /**
+             * Is Started
+             * @description Until then it is what the run was planned with, and written down again.
+             */
+            is_started: boolean;
+            /** Differences */
+            differences: number;
+            /** Items */
+            items: components["schemas"]["SettingOut"][];
+        };
         /** CountsOut */
         CountsOut: {
             /**
@@ -3291,7 +3332,7 @@ export interface components {
         CrawlRequest: {
             /**
              * Schema Version
-             * @default 1
+             * @default 2
              */
             schema_version?: number;
             /**
@@ -3336,71 +3377,6 @@ export interface components {
             metadata?: {
                 [key: string]: components["schemas"]["JsonValue"];
             } | null;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
-         * CrawlerError
-         * @description What went wrong.
-         */
-        CrawlerError: {
-            /** Code */
-            code: string;
-            /**
-             * Message
-             * @default
-             */
-            message?: string;
-            /** Retryable */
-            retryable?: boolean | null;
-            /**
-             * Retry After Seconds
-             * @description What the platform said about when to come again; it stands over the backoff.
-             */
-            retry_after_seconds?: number | null;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
-         * CrawlerResult
-         * @description What a crawler brings: some documents, a sign of life, or its last word.
-         */
-        CrawlerResult: {
-            /**
-             * Schema Version
-             * @default 1
-             */
-            schema_version?: number;
-            /** Job Id */
-            job_id: string;
-            /** Attempt */
-            attempt: number;
-            /** Fence */
-            fence: number;
-            /** Platform */
-            platform: string;
-            /** Task Type */
-            task_type: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "success" | "skipped" | "failed" | "progress";
-            /** Seq */
-            seq?: number | null;
-            /**
-             * Final
-             * @default false
-             */
-            final?: boolean;
-            /** Payload Chunk */
-            payload_chunk?: {
-                [key: string]: components["schemas"]["JsonValue"];
-            }[];
-            cursor?: components["schemas"]["JsonValue"];
-            metrics?: components["schemas"]["Metrics"] | null;
-            /** Errors */
-            errors?: components["schemas"]["CrawlerError"][];
         } & {
             [key: string]: unknown;
         };
@@ -3697,13 +3673,39 @@ export interface components {
         /** EstimateOut */
         EstimateOut: {
             /** Items */
-            items: components["schemas"]["EstimateLineOut"][];
+            items: components["schemas"]["PlannedLineOut"][];
             /** Total Cost Micros */
             total_cost_micros: number;
-            /** Budget Cap Micros */
+            /**
+             * Budget Cap Micros
+             * @description The one that was chosen for the run, else the organisation's.
+             */
             budget_cap_micros: number;
-            /** @description `warn` from the soft percent of the cap on, `blocked` above the cap. */
+            /** Organisation Cap Micros */
+            organisation_cap_micros: number;
+            /** @description `warn` from the soft percent of the cap on, `blocked` above the cap of the organisation, and without a price. */
             verdict: components["schemas"]["leasehold__runs__machine__Verdict"];
+            /**
+             * Forecast
+             * @description What each category is likely to cost, by what earlier runs did.
+             */
+            forecast: components["schemas"]["ForecastOut"][];
+            /**
+             * Lately Days
+             * @description `skip_collected_days`, or 7.
+             */
+            lately_days: number;
+            /** Low Cost Micros */
+            low_cost_micros: number;
+            /** Expected Cost Micros */
+            expected_cost_micros: number;
+            /** High Cost Micros */
+            high_cost_micros: number;
+            /**
+             * Pauses Near Item
+             * @description Where the cap is likely to end it; null when it bears what is expected.
+             */
+            pauses_near_item: number | null;
         };
         /** EventOut */
         EventOut: {
@@ -3876,6 +3878,46 @@ export interface components {
             moments: components["schemas"]["MomentOut"][];
             /** Strips */
             strips: components["schemas"]["StripOut"][];
+        };
+        /** ForecastOut */
+        ForecastOut: {
+            /** Category */
+            category: string;
+            /**
+             * Low Cost Micros
+             * @description As in the cheapest of earlier runs; null without a price.
+             */
+            low_cost_micros: number | null;
+            /**
+             * Expected Cost Micros
+             * @description As in the middle of them.
+             */
+            expected_cost_micros: number | null;
+            /**
+             * High Cost Micros
+             * @description As in the dearest; not below the list price while there are few.
+             */
+            high_cost_micros: number | null;
+            /**
+             * Expected Items
+             * @description As many as were found in the middle of them; not more than are wanted.
+             */
+            expected_items: number;
+            /**
+             * Collected Lately
+             * @description Different items that earlier runs have collected in the last `lately_days`. Items are found while the run goes: how many of these are listed again is not known before.
+             */
+            collected_lately: number;
+            /**
+             * Runs
+             * @description That it was learned from: the latest that were completed, 20 at the most.
+             */
+            runs: number;
+            /**
+             * Confidence
+             * @description `from 14 runs`, `list price, never run` or `unknown price`.
+             */
+            confidence: string;
         };
         /** GrantOut */
         GrantOut: {
@@ -4081,7 +4123,10 @@ export interface components {
             error_message: string | null;
             /** Cost Micros */
             cost_micros: number;
-            /** Job Id */
+            /**
+             * Job Id
+             * @description Empty where nothing was asked for.
+             */
             job_id: string;
             /**
              * Updated At
@@ -4338,30 +4383,6 @@ export interface components {
              * @description The entity that becomes a part of it.
              */
             merge: string;
-        };
-        /**
-         * Metrics
-         * @description What a chunk took.
-         */
-        Metrics: {
-            /** Documents */
-            documents?: number | null;
-            /** Bytes */
-            bytes?: number | null;
-            /**
-             * Duration Seconds
-             * @description How long the crawler worked on it, by its own clock; counted by version 2. It is measured for the platform.
-             */
-            duration_seconds?: number | null;
-            /** Cost Micros */
-            cost_micros?: number | null;
-            /**
-             * Duration Ms
-             * @description The same in milliseconds: what version 1 counts, which is meant where no `schema_version` is said.
-             */
-            duration_ms?: number | null;
-        } & {
-            [key: string]: unknown;
         };
         /** MomentOut */
         MomentOut: {
@@ -5079,6 +5100,33 @@ export interface components {
             collector: string;
             /** Categories */
             categories: string[];
+            /**
+             * Budget Cap Micros
+             * @description Of this run alone: not above the organisation's, which counts when it is left out. It may be below the estimate; the run pauses there.
+             */
+            budget_cap_micros?: number | null;
+            /**
+             * Skip Collected Days
+             * @description Leave out what runs of this collector collected within so many days.
+             */
+            skip_collected_days?: number | null;
+        };
+        /** PlannedLineOut */
+        PlannedLineOut: {
+            /** Category */
+            category: string;
+            /** Items */
+            items: number;
+            /**
+             * Unit Cost Micros
+             * @description Null when nobody wrote down the price.
+             */
+            unit_cost_micros: number | null;
+            /**
+             * Cost Micros
+             * @description Of all its items at the list price; 0 where that is not known.
+             */
+            cost_micros: number;
         };
         /** PlatformOut */
         PlatformOut: {
@@ -5704,7 +5752,7 @@ export interface components {
              * Items
              * @description CrawlerResult messages; each gets a verdict of its own.
              */
-            items: components["schemas"]["CrawlerResult"][];
+            items: unknown[];
         };
         /** ResultsOut */
         ResultsOut: {
@@ -5825,6 +5873,16 @@ export interface components {
             /** Categories */
             categories: string[];
             /**
+             * Budget Cap Micros
+             * @description Of this run alone: not above the organisation's, which counts when it is left out. It may be below the estimate; the run pauses there.
+             */
+            budget_cap_micros?: number | null;
+            /**
+             * Skip Collected Days
+             * @description Leave out what runs of this collector collected within so many days.
+             */
+            skip_collected_days?: number | null;
+            /**
              * Name
              * @description `Collection YYYY-MM-DD HH:MM` when left out.
              */
@@ -5889,6 +5947,11 @@ export interface components {
              * @description So many are in hand at once.
              */
             max_in_flight: number;
+            /**
+             * Skip Collected Days
+             * @description What other runs collected within so many days is skipped, and costs nothing.
+             */
+            skip_collected_days: number | null;
             /**
              * Dropped Categories
              * @description Nothing more is begun of these.
@@ -6371,6 +6434,29 @@ export interface components {
             site: string;
             /** Username */
             username: string;
+        };
+        /** SettingOut */
+        SettingOut: {
+            /**
+             * Path
+             * @description Where it stands: its section, for a category or so which one, and its name. `_micros`, `_seconds` and `_percent` at the end say what it is counted in.
+             */
+            path: string[];
+            /**
+             * Frozen
+             * @description When the run was started, or planned; null where there was none.
+             */
+            frozen: number | string | string[] | null;
+            /**
+             * Current
+             * @description In force for the run now; null where there is none any more.
+             */
+            current: number | string | string[] | null;
+            /**
+             * Differs
+             * @description Null when it was not written down then.
+             */
+            differs: boolean | null;
         };
         /** SiteIn */
         SiteIn: {
@@ -6872,17 +6958,6 @@ export interface components {
              * @default 0
              */
             wait_seconds?: number;
-            /**
-             * Priority
-             * @description Among those who wait, higher is served first.
-             * @default 4
-             */
-            priority?: number;
-            /**
-             * Job Id
-             * @description The job they are taken for, which need not be theirs; the leases end with it.
-             */
-            job_id?: string | null;
             /**
              * Canary
              * @description Only tasks that are set apart to try out something new.
@@ -11497,10 +11572,7 @@ export interface operations {
     submit_job: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Makes a repeat of this request harmless for 24 hours. */
-                "Idempotency-Key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11564,7 +11636,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            /** @description Invalid request (`/problems/invalid-request`) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11587,10 +11659,7 @@ export interface operations {
     submit_jobs: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Makes a repeat of this request harmless for 24 hours. */
-                "Idempotency-Key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11654,7 +11723,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            /** @description Invalid request (`/problems/invalid-request`) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12372,7 +12441,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Platform unknown (`/problems/platform-unknown`); Job unknown (`/problems/job-unknown`) */
+            /** @description Platform unknown (`/problems/platform-unknown`) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12381,7 +12450,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong transport (`/problems/wrong-transport`); Wrong state (`/problems/wrong-state`) */
+            /** @description Wrong transport (`/problems/wrong-transport`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13732,7 +13801,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Budget exceeded (`/problems/budget-exceeded`) */
+            /** @description Budget exceeded (`/problems/budget-exceeded`); Price missing (`/problems/price-missing`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14931,6 +15000,83 @@ export interface operations {
             };
         };
     };
+    show_run_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Run unknown (`/problems/run-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_run_events: {
         parameters: {
             query?: {
@@ -15893,10 +16039,7 @@ export interface operations {
     propose_epoch: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Makes a repeat of this request harmless for 24 hours. */
-                "Idempotency-Key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -15960,7 +16103,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
+            /** @description Invalid request (`/problems/invalid-request`) */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -82,6 +82,8 @@ function titled({ type, reason, pause_reason }: RunEvent): string {
   return EVENTS[type]?.label ?? worded(type)
 }
 
+const dayed = (days: unknown) => (days === 1 ? 'day' : `${days} days`)
+
 function details(event: RunEvent): string[] {
   const { by, detail, budget_cap_micros: cap, from_micros: from, estimated_cost_micros: estimated } = event
   const isTakenOver = event.reason === 'server_restart' && typeof event.in_flight === 'number'
@@ -95,6 +97,10 @@ function details(event: RunEvent): string[] {
     event.type === 'budget_overrun' &&
       `${money(Number(event.overrun_micros))} more, for ${event.calls} calls`,
     event.categories?.join(', '),
+    event.skip_collected_days !== undefined &&
+      `skips what was collected in the last ${dayed(event.skip_collected_days)}`,
+    event.type === 'collected_skipped' &&
+      `${event.items} items of ${event.category}, collected in the last ${dayed(event.days)}`,
     event.type === 'retried' &&
       `${event.items} items${event.error_code ? `: ${worded(String(event.error_code))}` : ''}`,
     event.max_in_flight !== undefined && `from ${event.before} to ${event.max_in_flight} items at once`,

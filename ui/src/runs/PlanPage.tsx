@@ -16,6 +16,7 @@ import { CapField, capFault } from './CapField'
 import { CategoryTable } from './CategoryTable'
 import { ConfirmRunDialog } from './ConfirmRunDialog'
 import { ReviewPanel } from './ReviewPanel'
+import { SkipField, skippedDays } from './SkipField'
 import { pathOf } from './signs'
 import type { Collector } from './types'
 
@@ -66,15 +67,18 @@ function usePlan(collectors: Collector[]) {
   }
 }
 
-/** A cap for this run, in the address; and the estimate by it, as soon as it is one that can be. */
-function useCap(collector: string, chosen: string[]) {
+/** A cap for this run and what it leaves out, in the address; and the estimate by them, once the cap can be one. */
+function useChoices(collector: string, chosen: string[]) {
   const [typed, setTyped] = useUrlText('cap')
-  const plain = useEstimate(collector, chosen, { budget_cap_micros: null })
+  const [skip, setSkip] = useUrlText('skip')
+  const days = skippedDays(skip)
+  const plain = useEstimate(collector, chosen, { budget_cap_micros: null, skip_collected_days: days })
   const fault = capFault(typed, plain.data)
   const settled = useSettled(typed)
-  const choices = { budget_cap_micros: capFault(settled, plain.data) ? null : microsOf(settled) }
+  const cap = capFault(settled, plain.data) ? null : microsOf(settled)
+  const choices = { budget_cap_micros: cap, skip_collected_days: days }
   const estimate = useEstimate(collector, plain.data ? chosen : [], choices)
-  return { typed, setTyped, fault, choices, estimate: estimate.data ? estimate : plain }
+  return { typed, setTyped, fault, days, setSkip, choices, estimate: estimate.data ? estimate : plain }
 }
 
 function Plan({ collectors }: { collectors: Collector[] }) {
@@ -83,8 +87,8 @@ function Plan({ collectors }: { collectors: Collector[] }) {
   // One for each time it is asked: pressed twice, it is still one run.
   const [key, setKey] = useState<string | null>(null)
   const navigate = useNavigate()
-  const cap = useCap(collector?.slug ?? '', chosen)
-  const { estimate } = cap
+  const choosing = useChoices(collector?.slug ?? '', chosen)
+  const { estimate, fault } = choosing
   if (!collector) {
     return (
       <Panel>
@@ -111,9 +115,17 @@ function Plan({ collectors }: { collectors: Collector[] }) {
         collector={collector}
         chosen={chosen}
         query={estimate}
-        capFault={cap.fault}
+        capFault={fault}
         choices={(known) => (
-          <CapField typed={cap.typed} onChange={cap.setTyped} estimate={known} fault={cap.fault} />
+          <>
+            <SkipField
+              days={choosing.days}
+              onChange={choosing.setSkip}
+              estimate={known}
+              collector={collector}
+            />
+            <CapField typed={choosing.typed} onChange={choosing.setTyped} estimate={known} fault={fault} />
+          </>
         )}
       >
         {(objection) => (
@@ -129,7 +141,12 @@ function Plan({ collectors }: { collectors: Collector[] }) {
       </ReviewPanel>
       {key && estimate.data && (
         <ConfirmRunDialog
-          plan={{ collector: collector.slug, categories: chosen, name: name.trim() || null, ...cap.choices }}
+          plan={{
+            collector: collector.slug,
+            categories: chosen,
+            name: name.trim() || null,
+            ...choosing.choices,
+          }}
           estimate={estimate.data}
           idempotencyKey={key}
           onClose={() => setKey(null)}

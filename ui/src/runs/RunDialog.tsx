@@ -30,6 +30,7 @@ export function objectionTo(act: Asking, run: Run): string | null {
 /** Where the same can be planned again. */
 export function again(run: Run): string {
   const query = new URLSearchParams({ collector: run.collector, categories: run.categories.join(',') })
+  if (run.skip_collected_days) query.set('skip', String(run.skip_collected_days))
   return `/runs/new?${query}`
 }
 

@@ -35,7 +35,7 @@ export function useCollectors() {
   })
 }
 
-type Choices = { budget_cap_micros: number | null }
+type Choices = { budget_cap_micros: number | null; skip_collected_days: number | null }
 
 export function useEstimate(collector: string, categories: string[], choices: Choices) {
   return useQuery({

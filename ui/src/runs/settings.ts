@@ -18,6 +18,7 @@ const NAMES: Record<string, string> = {
   soft_warning_percent: 'Soft limit',
   max_in_flight: 'Items at once',
   max_concurrent_runs: 'Runs at once',
+  skip_collected_days: 'Skips what was collected within, in days',
   items: 'Items, at most',
   unit_cost_micros: 'Unit price',
   listing_micros: 'A page of a listing',
@@ -60,7 +61,11 @@ export function labelled({ path }: Setting): string {
   return OWN[path.join('/')] ?? NAMES[name] ?? plain.charAt(0).toUpperCase() + plain.slice(1)
 }
 
-const NONE: Record<string, string> = { rate_tasks: 'as many as come', unit_cost_micros: 'unknown' }
+const NONE: Record<string, string> = {
+  rate_tasks: 'as many as come',
+  unit_cost_micros: 'unknown',
+  skip_collected_days: 'skips nothing',
+}
 
 /** Whether there is anything to say: what was not and is not, is nothing. */
 export function isSaid({ path, frozen, current }: Setting): boolean {

@@ -62,6 +62,7 @@ export const EVENTS: Record<string, Omit<Sign, 'means'>> = {
   recovered: { label: 'Taken over from a server that fell silent', tone: 'warn', icon: RotateCw },
   stumbled: { label: 'Something unexpected happened', tone: 'warn', icon: TriangleAlert },
   cap_changed: { label: 'Another cap', tone: 'accent', icon: Wallet },
+  collected_skipped: { label: 'Collected lately, and skipped', tone: 'neutral', icon: SkipForward },
   retried: { label: 'What failed is tried again', tone: 'accent', icon: RotateCw },
   pace_changed: { label: 'Another pace', tone: 'accent', icon: Gauge },
   categories_dropped: { label: 'Categories were dropped', tone: 'warn', icon: Scissors },
