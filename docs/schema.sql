@@ -104,6 +104,17 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.platform_limit_now(slug text, OUT concurrency integer, OUT rate_tasks integer, OUT rate_per_s double precision, OUT rate_burst integer, OUT since timestamp with time zone, OUT until timestamp with time zone) RETURNS record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    SELECT p.concurrency, p.rate_tasks, p.rate_per_s, p.rate_burst, p.since, p.until
+      FROM platform_limit p
+     WHERE p.platform = slug AND (p.until IS NULL OR p.until > clock_timestamp())
+     ORDER BY p.since DESC
+     LIMIT 1;
+$$;
+
 CREATE FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
@@ -120,29 +131,71 @@ CREATE FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting
          WHERE step.organisation IS NOT NULL
     )
     SELECT (SELECT count(*)::int FROM task WHERE platform = slug AND lease IS NOT NULL),
-           (SELECT count(organisation)::int FROM step);
+           (SELECT count(*)::int
+              FROM step
+             WHERE EXISTS (SELECT
+                             FROM task t
+                            WHERE t.organisation = step.organisation AND t.platform = slug AND t.status = 'pending'
+                              AND t.not_before <= statement_timestamp() AND t.deadline_at > statement_timestamp())
+               AND NOT EXISTS (SELECT
+                                 FROM platform_pause p
+                                WHERE p.organisation = step.organisation AND p.platform = slug)
+               AND NOT EXISTS (SELECT
+                                 FROM platform_breaker b
+                                WHERE b.organisation = step.organisation AND b.platform = slug
+                                  AND b.probe_at > statement_timestamp()));
 $$;
+
+CREATE FUNCTION public.platform_queued_since(slug text, depth integer) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+    SELECT coalesce((SELECT published_at
+                       FROM task
+                      WHERE platform = slug AND lease IS NOT NULL AND status = 'dispatched' AND published_at IS NOT NULL
+                      ORDER BY published_at DESC
+                     OFFSET greatest(depth, 1) - 1
+                      LIMIT 1),
+                    '-infinity');
+$$;
+
+CREATE FUNCTION public.platform_rate_left(slug text, apart_s double precision, burst integer) RETURNS double precision
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $_$
+    SELECT coalesce(max(greatest(0, CASE
+               WHEN r.taken_at IS NULL THEN extract(epoch FROM r.next_at - clock_timestamp())
+               ELSE least(extract(epoch FROM r.next_at - r.taken_at) / r.apart_s, $3) * $2
+                    - extract(epoch FROM clock_timestamp() - r.taken_at) END)), 0)::float8
+      FROM platform_rate r
+     WHERE r.platform = slug;
+$_$;
 
 CREATE FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public'
-    AS $$
-    SELECT greatest(0, floor(burst - left_s / apart_s))::int, greatest(0, left_s - (burst - 1) * apart_s)
-      FROM (SELECT greatest(0, extract(epoch FROM coalesce(max(next_at), clock_timestamp()) - clock_timestamp()))::float8
-                   AS left_s
-              FROM platform_rate
-             WHERE platform = slug) AS rate;
-$$;
+    AS $_$
+    SELECT greatest(0, floor(burst - left_s / $2))::int, greatest(0, left_s - (burst - 1) * $2)
+      FROM (SELECT platform_rate_left(slug, $2, burst) AS left_s OFFSET 0) AS rate;
+$_$;
 
 CREATE FUNCTION public.platform_rate_take(slug text, apart_s double precision, many integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public'
-    AS $$
-    INSERT INTO platform_rate AS r (platform, next_at)
-    VALUES (slug, clock_timestamp() + many * apart_s * interval '1 second')
+    AS $_$
+    SELECT platform_rate_take(slug, $2, 1000000, many);
+$_$;
+
+CREATE FUNCTION public.platform_rate_take(slug text, apart_s double precision, burst integer, many integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $_$
+    INSERT INTO platform_rate AS r (platform, next_at, taken_at, apart_s)
+    SELECT slug, now.at + (platform_rate_left(slug, $2, burst) + many * $2) * interval '1 second', now.at, $2
+      FROM (SELECT clock_timestamp() AS at OFFSET 0) AS now
         ON CONFLICT (platform) DO UPDATE
-       SET next_at = greatest(r.next_at, clock_timestamp()) + many * apart_s * interval '1 second';
-$$;
+       SET next_at = excluded.next_at, taken_at = excluded.taken_at, apart_s = excluded.apart_s;
+$_$;
 
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -872,6 +925,27 @@ CREATE TABLE public.platform_breaker (
 
 ALTER TABLE ONLY public.platform_breaker FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.platform_limit (
+    organisation uuid NOT NULL,
+    platform text NOT NULL,
+    concurrency integer,
+    rate_tasks integer,
+    rate_per_s double precision,
+    rate_burst integer,
+    by_name text NOT NULL,
+    reason text NOT NULL,
+    since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    until timestamp with time zone,
+    CONSTRAINT platform_limit_check CHECK ((num_nulls(rate_tasks, rate_per_s, rate_burst) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT platform_limit_check1 CHECK (((concurrency IS NOT NULL) OR (rate_tasks IS NOT NULL))),
+    CONSTRAINT platform_limit_concurrency_check CHECK ((concurrency > 0)),
+    CONSTRAINT platform_limit_rate_burst_check CHECK ((rate_burst > 0)),
+    CONSTRAINT platform_limit_rate_per_s_check CHECK ((rate_per_s > (0)::double precision)),
+    CONSTRAINT platform_limit_rate_tasks_check CHECK ((rate_tasks > 0))
+);
+
+ALTER TABLE ONLY public.platform_limit FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.platform_pause (
     organisation uuid NOT NULL,
     platform text NOT NULL,
@@ -896,7 +970,9 @@ ALTER TABLE ONLY public.platform_phase FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.platform_rate (
     platform text NOT NULL,
-    next_at timestamp with time zone NOT NULL
+    next_at timestamp with time zone NOT NULL,
+    taken_at timestamp with time zone,
+    apart_s double precision
 )
 WITH (fillfactor='50');
 
@@ -960,6 +1036,7 @@ CREATE TABLE public.receipt (
     streamed_at timestamp with time zone,
     shadow_due boolean DEFAULT false NOT NULL,
     platform text NOT NULL,
+    streamed_as text,
     CONSTRAINT receipt_chunk_stays CHECK (((chunk IS NULL) = ((written_at IS NOT NULL) AND (NOT shadow_due)))),
     CONSTRAINT receipt_key_check CHECK ((length(key) = 16)),
     CONSTRAINT receipt_sha256_check CHECK ((length(sha256) = 32))
@@ -1109,18 +1186,20 @@ CREATE TABLE public.run (
     outcome jsonb,
     is_cap_planned boolean DEFAULT false NOT NULL,
     skip_collected_days smallint,
+    overrun_micros bigint DEFAULT 0 NOT NULL,
     CONSTRAINT run_categories_check CHECK ((cardinality(categories) >= 1)),
     CONSTRAINT run_check CHECK (((status = 'paused'::text) = (pause_reason IS NOT NULL))),
     CONSTRAINT run_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),
     CONSTRAINT run_max_in_flight_check CHECK (((max_in_flight >= 1) AND (max_in_flight <= 1000))),
     CONSTRAINT run_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT run_overrun_micros_check CHECK ((overrun_micros >= 0)),
     CONSTRAINT run_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['operator'::text, 'budget'::text, 'provider_down'::text, 'failures'::text]))),
     CONSTRAINT run_reserved_micros_check CHECK ((reserved_micros >= 0)),
     CONSTRAINT run_skip_collected_days_check CHECK (((skip_collected_days >= 1) AND (skip_collected_days <= 365))),
     CONSTRAINT run_spent_micros_check CHECK ((spent_micros >= 0)),
     CONSTRAINT run_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
     CONSTRAINT run_sub_status_check CHECK ((sub_status = ANY (ARRAY['waiting'::text, 'pausing'::text, 'cancelling'::text]))),
-    CONSTRAINT run_within_its_cap CHECK (((spent_micros + reserved_micros) <= budget_cap_micros))
+    CONSTRAINT run_within_its_cap CHECK (((spent_micros + reserved_micros) <= (budget_cap_micros + overrun_micros)))
 )
 WITH (fillfactor='60');
 
@@ -1486,6 +1565,7 @@ CREATE TABLE public.task (
     snoozes integer DEFAULT 0 NOT NULL,
     cost_micros bigint DEFAULT 0 NOT NULL,
     canary boolean DEFAULT false NOT NULL,
+    paused_at timestamp with time zone,
     CONSTRAINT task_check CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'dispatched'::text, 'processing'::text])))),
     CONSTRAINT task_final_status_check CHECK ((final_status = ANY (ARRAY['success'::text, 'skipped'::text]))),
     CONSTRAINT task_lease_while CHECK (((lease IS NULL) OR (status = ANY (ARRAY['dispatched'::text, 'processing'::text, 'cancelled'::text])))),
@@ -1664,6 +1744,9 @@ ALTER TABLE ONLY public.organisation
 
 ALTER TABLE ONLY public.platform_breaker
     ADD CONSTRAINT platform_breaker_pkey PRIMARY KEY (organisation, platform);
+
+ALTER TABLE ONLY public.platform_limit
+    ADD CONSTRAINT platform_limit_pkey PRIMARY KEY (organisation, platform);
 
 ALTER TABLE ONLY public.platform_pause
     ADD CONSTRAINT platform_pause_pkey PRIMARY KEY (organisation, platform);
@@ -1856,6 +1939,8 @@ CREATE INDEX job_by_end ON public.job USING btree (ended_at) WHERE (ended_at IS 
 CREATE INDEX job_by_status ON public.job USING btree (organisation, status, created_at, id);
 
 CREATE INDEX job_by_time ON public.job USING btree (organisation, created_at, id);
+
+CREATE INDEX job_of_run ON public.job USING btree (organisation, run_id, created_at, id) WHERE (run_id IS NOT NULL);
 
 CREATE INDEX job_with_leases ON public.job USING btree (organisation, ended_at) WHERE has_leases;
 
@@ -2127,6 +2212,8 @@ CREATE POLICY across ON public.organisation TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.platform_breaker FOR SELECT TO leasehold_system USING (true);
 
+CREATE POLICY across ON public.platform_limit FOR SELECT TO leasehold_system USING (true);
+
 CREATE POLICY across ON public.platform_pause FOR SELECT TO leasehold_system USING (true);
 
 CREATE POLICY across ON public.platform_rate TO leasehold_system USING (true);
@@ -2283,6 +2370,8 @@ CREATE POLICY own ON public.organisation_setting TO leasehold_app USING ((organi
 
 CREATE POLICY own ON public.platform_breaker TO leasehold_app USING ((organisation = public.current_organisation()));
 
+CREATE POLICY own ON public.platform_limit TO leasehold_app USING ((organisation = public.current_organisation()));
+
 CREATE POLICY own ON public.platform_pause TO leasehold_app USING ((organisation = public.current_organisation()));
 
 CREATE POLICY own ON public.platform_phase TO leasehold_app USING ((organisation = public.current_organisation()));
@@ -2344,6 +2433,8 @@ CREATE POLICY own ON public.token TO leasehold_app USING ((organisation = public
 CREATE POLICY own ON public.waiter TO leasehold_app USING ((organisation = public.current_organisation()));
 
 ALTER TABLE public.platform_breaker ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.platform_limit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.platform_pause ENABLE ROW LEVEL SECURITY;
 
@@ -2418,14 +2509,25 @@ GRANT ALL ON FUNCTION faces.prepare(wanted bytea, dimension integer, metric text
 
 GRANT SELECT,INSERT ON TABLE public.audit_event TO leasehold_app;
 
+REVOKE ALL ON FUNCTION public.platform_limit_now(slug text, OUT concurrency integer, OUT rate_tasks integer, OUT rate_per_s double precision, OUT rate_burst integer, OUT since timestamp with time zone, OUT until timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.platform_limit_now(slug text, OUT concurrency integer, OUT rate_tasks integer, OUT rate_per_s double precision, OUT rate_burst integer, OUT since timestamp with time zone, OUT until timestamp with time zone) TO leasehold_app;
+
 REVOKE ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.platform_load(slug text, OUT in_hand integer, OUT waiting integer) TO leasehold_app;
+
+REVOKE ALL ON FUNCTION public.platform_queued_since(slug text, depth integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.platform_queued_since(slug text, depth integer) TO leasehold_app;
+
+REVOKE ALL ON FUNCTION public.platform_rate_left(slug text, apart_s double precision, burst integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.platform_rate_room(slug text, apart_s double precision, burst integer, OUT room integer, OUT in_s double precision) TO leasehold_app;
 
 REVOKE ALL ON FUNCTION public.platform_rate_take(slug text, apart_s double precision, many integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.platform_rate_take(slug text, apart_s double precision, many integer) TO leasehold_app;
+
+REVOKE ALL ON FUNCTION public.platform_rate_take(slug text, apart_s double precision, burst integer, many integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.platform_rate_take(slug text, apart_s double precision, burst integer, many integer) TO leasehold_app;
 
 GRANT SELECT,INSERT,DELETE ON TABLE faces.face TO leasehold_app;
 
@@ -2567,9 +2669,31 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_breaker TO leasehold_
 
 GRANT SELECT(organisation) ON TABLE public.platform_breaker TO leasehold_system;
 
+GRANT SELECT(platform) ON TABLE public.platform_breaker TO leasehold_system;
+
+GRANT SELECT(probe_at) ON TABLE public.platform_breaker TO leasehold_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_limit TO leasehold_app;
+
+GRANT SELECT(platform) ON TABLE public.platform_limit TO leasehold_system;
+
+GRANT SELECT(concurrency) ON TABLE public.platform_limit TO leasehold_system;
+
+GRANT SELECT(rate_tasks) ON TABLE public.platform_limit TO leasehold_system;
+
+GRANT SELECT(rate_per_s) ON TABLE public.platform_limit TO leasehold_system;
+
+GRANT SELECT(rate_burst) ON TABLE public.platform_limit TO leasehold_system;
+
+GRANT SELECT(since) ON TABLE public.platform_limit TO leasehold_system;
+
+GRANT SELECT(until) ON TABLE public.platform_limit TO leasehold_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.platform_pause TO leasehold_app;
 
 GRANT SELECT(organisation) ON TABLE public.platform_pause TO leasehold_system;
+
+GRANT SELECT(platform) ON TABLE public.platform_pause TO leasehold_system;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.platform_phase TO leasehold_app;
 
@@ -2704,7 +2828,11 @@ GRANT SELECT(lease) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT(not_before) ON TABLE public.task TO leasehold_system;
 
+GRANT SELECT(deadline_at) ON TABLE public.task TO leasehold_system;
+
 GRANT SELECT(ended_at) ON TABLE public.task TO leasehold_system;
+
+GRANT SELECT(published_at) ON TABLE public.task TO leasehold_system;
 
 GRANT SELECT,INSERT ON TABLE public.task_event TO leasehold_app;
 

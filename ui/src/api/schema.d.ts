@@ -739,7 +739,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description Jobs, newest first.
+         * @description Jobs, newest first. With `error` or `attempt_over` those of the last seven days are looked at.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -878,6 +878,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/jobs/{job_id}/dead-letter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dead Letter Job
+         * @description Give up on a job: what is not over fails as if no attempt were left, with a dead letter that can be replayed.
+         */
+        post: operations["dead_letter_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/jobs/{job_id}/retry": {
         parameters: {
             query?: never;
@@ -890,6 +910,8 @@ export interface paths {
         /**
          * Retry Job
          * @description Try again what failed, timed out or was cancelled, with one more attempt and a new deadline.
+         *
+         *     Not an item of a run: that pays for it, and has a retry of its own.
          */
         post: operations["retry_job"];
         delete?: never;
@@ -1032,6 +1054,50 @@ export interface paths {
          * @description Begin tasks there again.
          */
         post: operations["resume_platform"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change Limits
+         * @description Let a platform bear more or less for a while, over all organisations. Replaces what was set before.
+         */
+        put: operations["change_limits"];
+        post?: never;
+        /**
+         * Restore Limits
+         * @description Let a platform bear what its file says; where it does, nothing changes.
+         */
+        delete: operations["restore_limits"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/platforms/{platform_slug}/limits/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Limits
+         * @description What other limits would do at once, without setting them; `{}` asks for those of the file.
+         */
+        post: operations["preview_limits"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2787,7 +2853,7 @@ export interface components {
              * Items
              * @description CrawlRequest messages; each gets an answer of its own.
              */
-            items: unknown[];
+            items: components["schemas"]["CrawlRequest"][];
         };
         /** BatchOut */
         BatchOut: {
@@ -3332,7 +3398,7 @@ export interface components {
         CrawlRequest: {
             /**
              * Schema Version
-             * @default 2
+             * @default 1
              */
             schema_version?: number;
             /**
@@ -3379,6 +3445,79 @@ export interface components {
             } | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * CrawlerError
+         * @description What went wrong.
+         */
+        CrawlerError: {
+            /** Code */
+            code: string;
+            /**
+             * Message
+             * @default
+             */
+            message?: string;
+            /** Retryable */
+            retryable?: boolean | null;
+            /**
+             * Retry After Seconds
+             * @description What the platform said about when to come again; it stands over the backoff.
+             */
+            retry_after_seconds?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CrawlerResult
+         * @description What a crawler brings: some documents, a sign of life, or its last word.
+         */
+        CrawlerResult: {
+            /**
+             * Schema Version
+             * @default 1
+             */
+            schema_version?: number;
+            /** Job Id */
+            job_id: string;
+            /** Attempt */
+            attempt: number;
+            /** Fence */
+            fence: number;
+            /** Platform */
+            platform: string;
+            /** Task Type */
+            task_type: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "success" | "skipped" | "failed" | "progress";
+            /** Seq */
+            seq?: number | null;
+            /**
+             * Final
+             * @default false
+             */
+            final?: boolean;
+            /** Payload Chunk */
+            payload_chunk?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            }[];
+            cursor?: components["schemas"]["JsonValue"];
+            metrics?: components["schemas"]["Metrics"] | null;
+            /** Errors */
+            errors?: components["schemas"]["CrawlerError"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /** DeadLetterIn */
+        DeadLetterIn: {
+            /**
+             * Reason
+             * @description Why it is given up; the dead letter and the audit say so.
+             */
+            reason: string;
         };
         /** DeadLetterOut */
         DeadLetterOut: {
@@ -4125,9 +4264,9 @@ export interface components {
             cost_micros: number;
             /**
              * Job Id
-             * @description Empty where nothing was asked for.
+             * @description Null where nothing was asked for: its platform did not take it, or it was collected lately.
              */
-            job_id: string;
+            job_id: string | null;
             /**
              * Updated At
              * Format: date-time
@@ -4340,6 +4479,32 @@ export interface components {
             /** Request Id */
             request_id: string | null;
         };
+        /** LimitsIn */
+        LimitsIn: {
+            /**
+             * Concurrency
+             * @description In hand at once; null is as the file says.
+             */
+            concurrency?: number | null;
+            /** @description Null is as the file says. */
+            rate?: components["schemas"]["RateIn"] | null;
+            /**
+             * Reason
+             * @description Why; shown beside it, and in the audit.
+             */
+            reason: string;
+            /**
+             * Until
+             * @description From then on the file counts again; within thirty days.
+             */
+            until?: string | null;
+        };
+        /** LimitsOut */
+        LimitsOut: {
+            /** Concurrency */
+            concurrency: number;
+            rate: components["schemas"]["RateOut"] | null;
+        };
         /** MadeOut */
         MadeOut: {
             /**
@@ -4383,6 +4548,30 @@ export interface components {
              * @description The entity that becomes a part of it.
              */
             merge: string;
+        };
+        /**
+         * Metrics
+         * @description What a chunk took.
+         */
+        Metrics: {
+            /** Documents */
+            documents?: number | null;
+            /** Bytes */
+            bytes?: number | null;
+            /**
+             * Duration Seconds
+             * @description How long the crawler worked on it, by its own clock; counted by version 2. It is measured for the platform.
+             */
+            duration_seconds?: number | null;
+            /** Cost Micros */
+            cost_micros?: number | null;
+            /**
+             * Duration Ms
+             * @description The same in milliseconds: what version 1 counts, which is meant where no `schema_version` is said.
+             */
+            duration_ms?: number | null;
+        } & {
+            [key: string]: unknown;
         };
         /** MomentOut */
         MomentOut: {
@@ -4619,7 +4808,10 @@ export interface components {
             title: string;
             /** Transport */
             transport: string;
-            /** Concurrency */
+            /**
+             * Concurrency
+             * @description In force now.
+             */
             concurrency: number;
             /** Attempts */
             attempts: number;
@@ -4640,7 +4832,10 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
+            /** @description In force now. */
             rate: components["schemas"]["RateOut"] | null;
+            /** @description Where its limits differ from its file for a while. */
+            limits_override: components["schemas"]["OverrideOut"] | null;
             breaker: components["schemas"]["BreakerOut"];
             /** Canary Share */
             canary_share: number;
@@ -4663,6 +4858,11 @@ export interface components {
             policy: components["schemas"]["PlatformPolicyOut"];
             /** @description Attempts that ended within the window of its breaker. */
             recent: components["schemas"]["RecentOut"];
+            /**
+             * May Change Limits
+             * @description Whether operators of your organisation may do that live.
+             */
+            may_change_limits: boolean;
         };
         /**
          * Outcome
@@ -4700,6 +4900,35 @@ export interface components {
             skipped: components["schemas"]["SkippedOut"][];
             /** Items */
             items: components["schemas"]["ReplayedOut"][];
+        };
+        /** OverrideOut */
+        OverrideOut: {
+            /**
+             * Concurrency
+             * @description Instead of what the file says; null is as the file says.
+             */
+            concurrency: number | null;
+            /** @description Likewise. */
+            rate: components["schemas"]["RateOut"] | null;
+            /** @description What its file says. */
+            file: components["schemas"]["LimitsOut"];
+            /**
+             * By
+             * @description Who changed it; null where another organisation did.
+             */
+            by: string | null;
+            /** Reason */
+            reason: string | null;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Until
+             * @description From then on the file counts again; null is until somebody says so.
+             */
+            until: string | null;
         };
         /** OverviewOut */
         OverviewOut: {
@@ -5136,7 +5365,10 @@ export interface components {
             title: string;
             /** Transport */
             transport: string;
-            /** Concurrency */
+            /**
+             * Concurrency
+             * @description In force now.
+             */
             concurrency: number;
             /** Attempts */
             attempts: number;
@@ -5157,7 +5389,10 @@ export interface components {
              * @description Of what ended in the last hour.
              */
             failure_rate: number | null;
+            /** @description In force now. */
             rate: components["schemas"]["RateOut"] | null;
+            /** @description Where its limits differ from its file for a while. */
+            limits_override: components["schemas"]["OverrideOut"] | null;
             breaker: components["schemas"]["BreakerOut"];
             /** Canary Share */
             canary_share: number;
@@ -5283,6 +5518,41 @@ export interface components {
              */
             auth_markers?: string[];
         };
+        /** PreviewIn */
+        PreviewIn: {
+            /**
+             * Concurrency
+             * @description In hand at once; null is as the file says.
+             */
+            concurrency?: number | null;
+            /** @description Null is as the file says. */
+            rate?: components["schemas"]["RateIn"] | null;
+        };
+        /** PreviewOut */
+        PreviewOut: {
+            /** @description In force then. */
+            limits: components["schemas"]["LimitsOut"];
+            /**
+             * In Flight
+             * @description Over all organisations.
+             */
+            in_flight: number;
+            /**
+             * Waiting
+             * @description Tasks of your organisation that could begin but for limits and workers.
+             */
+            waiting: number;
+            /**
+             * Would Start
+             * @description So many of those the present limits keep back, and these would not.
+             */
+            would_start: number;
+            /**
+             * Over By
+             * @description In hand beyond these limits: they go on, and nothing begins until they ended.
+             */
+            over_by: number;
+        };
         /** PriceOut */
         PriceOut: {
             /**
@@ -5358,6 +5628,26 @@ export interface components {
             join: number;
             /** Teaches */
             teaches: number;
+        };
+        /** RateIn */
+        RateIn: {
+            /**
+             * Tasks
+             * @description So many begin
+             */
+            tasks: number;
+            /**
+             * Per Seconds
+             * @description in so many seconds.
+             * @default 1
+             */
+            per_seconds?: number;
+            /**
+             * Burst
+             * @description Not more than that at once.
+             * @default 1
+             */
+            burst?: number;
         };
         /** RateOut */
         RateOut: {
@@ -5752,7 +6042,7 @@ export interface components {
              * Items
              * @description CrawlerResult messages; each gets a verdict of its own.
              */
-            items: unknown[];
+            items: components["schemas"]["CrawlerResult"][];
         };
         /** ResultsOut */
         ResultsOut: {
@@ -6958,6 +7248,17 @@ export interface components {
              * @default 0
              */
             wait_seconds?: number;
+            /**
+             * Priority
+             * @description Among those who wait, higher is served first.
+             * @default 4
+             */
+            priority?: number;
+            /**
+             * Job Id
+             * @description The job they are taken for, which need not be theirs; the leases end with it.
+             */
+            job_id?: string | null;
             /**
              * Canary
              * @description Only tasks that are set apart to try out something new.
@@ -11502,6 +11803,12 @@ export interface operations {
                 status?: string | null;
                 /** @description Accepted before that. */
                 older_than_seconds?: number | null;
+                /** @description Of this run. */
+                run_id?: string | null;
+                /** @description Code of a part's last error, or its end. */
+                error?: string | null;
+                /** @description In a later attempt than this. */
+                attempt_over?: number | null;
                 /** @description How many items at the most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -11572,7 +11879,10 @@ export interface operations {
     submit_job: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11636,7 +11946,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`) */
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11659,7 +11969,10 @@ export interface operations {
     submit_jobs: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11723,7 +12036,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`) */
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12226,6 +12539,114 @@ export interface operations {
             };
         };
     };
+    dead_letter_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadLetterIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Job unknown (`/problems/job-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Wrong state (`/problems/wrong-state`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     retry_job: {
         parameters: {
             query?: never;
@@ -12283,7 +12704,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`) */
+            /** @description Job of a run (`/problems/job-of-run`); Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12441,7 +12862,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Platform unknown (`/problems/platform-unknown`) */
+            /** @description Platform unknown (`/problems/platform-unknown`); Job unknown (`/problems/job-unknown`) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12450,7 +12871,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong transport (`/problems/wrong-transport`) */
+            /** @description Wrong transport (`/problems/wrong-transport`); Wrong state (`/problems/wrong-state`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12875,6 +13296,281 @@ export interface operations {
             };
             /** @description Platform unknown (`/problems/platform-unknown`) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Limits are not yours (`/problems/limits-not-yours`); Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnePlatformOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Limits are not yours (`/problems/limits-not-yours`); Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid request (`/problems/invalid-request`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unavailable (`/problems/unavailable`) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The platform's name. */
+                platform_slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewOut"];
+                };
+            };
+            /** @description Malformed request (`/problems/malformed-request`) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthenticated (`/problems/unauthenticated`) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied (`/problems/permission-denied`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Platform unknown (`/problems/platform-unknown`) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Body too large (`/problems/body-too-large`) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`/problems/unsupported-media-type`) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13635,6 +14331,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Platform missing (`/problems/platform-missing`) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Body too large (`/problems/body-too-large`) */
             413: {
                 headers: {
@@ -13801,7 +14506,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Budget exceeded (`/problems/budget-exceeded`); Price missing (`/problems/price-missing`) */
+            /** @description Budget exceeded (`/problems/budget-exceeded`); Platform missing (`/problems/platform-missing`); Price missing (`/problems/price-missing`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14455,7 +15160,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Wrong state (`/problems/wrong-state`) */
+            /** @description Wrong state (`/problems/wrong-state`); Budget exceeded (`/problems/budget-exceeded`) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16039,7 +16744,10 @@ export interface operations {
     propose_epoch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes a repeat of this request harmless for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16103,7 +16811,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Invalid request (`/problems/invalid-request`) */
+            /** @description Invalid request (`/problems/invalid-request`); Idempotency mismatch (`/problems/idempotency-mismatch`) */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -1,6 +1,4 @@
 // A run's status, progress and spending as the small signs they are everywhere.
-import { Link } from 'react-router'
-import { pathOf as jobPath } from '@/jobs/signs'
 import { Badge } from '@/kit/Badge'
 import { money } from '@/kit/money'
 import { doneItems, ITEM_STATUSES, PAUSES, STATUSES } from './states'
