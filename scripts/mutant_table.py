@@ -311,7 +311,7 @@ MUTANTS = (
     Mutant(
         "nothing is tried again before its time",
         f"{JOBS}/queries.sql",
-        "AND t.not_before <= clock_timestamp() AND t.deadline_at > clock_timestamp()",
+        "AND t.not_before <= clock_timestamp() AND t.deadline_at > coalesce(t.paused_at, clock_timestamp())",
         "AND t.deadline_at > clock_timestamp()",
         "tests/jobs/test_life.py::test_a_retry_waits_as_long_as_its_file_says",
     ),
@@ -344,11 +344,18 @@ MUTANTS = (
         "tests/simulation/test_budgets.py",
     ),
     Mutant(
-        "no more is spent than was set aside",
+        "what a call cost beyond what was set aside is told",
         f"{RUNS}/ledger.py",
-        "return min(self.spent_micros, self.reserved_micros)",
-        "return self.spent_micros",
-        "tests/simulation/test_budgets.py",
+        "return max(0, self.spent_micros - self.reserved_micros)",
+        "return 0",
+        "tests/runs/test_prices.py::test_a_call_that_cost_more_than_expected_is_booked_as_it_was",
+    ),
+    Mutant(
+        "beyond its cap a run begins nothing",
+        f"{RUNS}/checkpoint.py",
+        "if await pause_beyond_cap(conn, organisation, after):",
+        "if after.free_micros < 0:",
+        "tests/runs/test_prices.py::test_beyond_the_cap_it_pauses_and_goes_on_when_the_cap_is_raised",
     ),
     Mutant(
         "what a driver that died had asked for counts once",
@@ -374,9 +381,16 @@ MUTANTS = (
     Mutant(
         "a paused run begins nothing",
         f"{RUNS}/service.py",
-        'await store.change(conn, store.SQL["put_off"], organisation, run.id)',
+        'await store.change(conn, store.SQL["put_off"], organisation, run.id, tries_on=tries_on)',
         "pass",
         "tests/runs/test_life.py::test_a_paused_run_begins_nothing_and_goes_on_where_it_was",
+    ),
+    Mutant(
+        "what comes back to a paused run is not begun",
+        f"{JOBS}/queries.sql",
+        "CASE WHEN g.rest_s IS NULL OR t.not_before = '9999-01-01T00:00:00Z' THEN t.not_before",
+        "CASE WHEN g.rest_s IS NULL THEN t.not_before",
+        "tests/runs/test_pause.py::test_what_comes_back_to_a_paused_run_is_not_given_out",
     ),
     Mutant(
         "one driver advances a run",
