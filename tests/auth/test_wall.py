@@ -519,6 +519,7 @@ def _jobs(database: TestDatabase) -> dict[str, Any]:
         "patiences": [60] * n,
         "awaits": [False] * n,
         "chunks": ["[]"] * n,
+        "entries": ["1-1"] * n,
         "identities": [bytes(16)] * n,
         "patience_s": 0,
         "space": "main",

@@ -9,4 +9,4 @@ ALTER TABLE run
     DROP CONSTRAINT run_within_its_cap,
     ADD CONSTRAINT run_within_its_cap CHECK (spent_micros + reserved_micros <= budget_cap_micros + overrun_micros);
 
-INSERT INTO schema_mark (name) VALUES ('0026_run_money');
+INSERT INTO schema_mark (name) VALUES ('0025_run_money');

@@ -64,4 +64,4 @@ GRANT EXECUTE ON FUNCTION platform_queued_since TO leasehold_app;
 RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM leasehold_system;
 
-INSERT INTO schema_mark (name) VALUES ('0027_shares');
+INSERT INTO schema_mark (name) VALUES ('0026_shares');
