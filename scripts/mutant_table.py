@@ -374,8 +374,8 @@ MUTANTS = (
     Mutant(
         "no item is passed by that was not begun",
         f"{RUNS}/driver.py",
-        "moved_on(page, category, many, len(taken)",
-        "moved_on(page, category, len(wishes), len(taken)",
+        "moved_on(page, category, len(wanted) + len(skipped), new",
+        "moved_on(page, category, len(wishes), new",
         "tests/runs/test_budget.py::test_at_the_cap_it_pauses_and_goes_on_when_the_cap_is_raised",
     ),
     Mutant(
