@@ -156,7 +156,8 @@ def _planned(run: JSON) -> JSON:
 def _show(cost: JSON) -> None:
     """An estimate, on standard error: standard output is for what other programs read."""
     for line in cost["items"]:
-        unit, sum_ = _money(line["unit_cost_micros"]), _money(line["cost_micros"])
+        is_known = line["unit_cost_micros"] is not None
+        unit, sum_ = (_money(line["unit_cost_micros"]), _money(line["cost_micros"])) if is_known else ("unknown",) * 2
         typer.echo(f"{line['category']}: {line['items']} items at {unit}: {sum_}", err=True)
     total, cap = _money(cost["total_cost_micros"]), _money(cost["budget_cap_micros"])
     typer.echo(f"Up to {total} of {cap}: {cost['verdict']}.", err=True)
