@@ -33,7 +33,9 @@ async def test_what_was_collected_lately_is_skipped_and_costs_nothing(it: World)
     assert done["skip_collected_days"] == 7
     assert set(it.shop.asked.values()) == {1}, "what was skipped was asked for"
     skipped = await it.items(run, status="skipped")
-    assert {(one["error_code"], one["cost_micros"], one["job_id"]) for one in skipped} == {("collected_lately", 0, None)}
+    assert {(one["error_code"], one["cost_micros"], one["job_id"]) for one in skipped} == {
+        ("collected_lately", 0, None)
+    }
     assert {one["external_id"] for one in skipped} == {f"toys-{n}" for n in range(30)}
 
 
