@@ -236,18 +236,26 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._on_ready = on_ready
         self._on_stop = on_stop
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self._on_ready()
 
     def stop(self) -> None:
         """Stop as after a signal, from another thread."""
-        self._on_stop()
+        self._say_so()
         self.should_exit = True
 
+    def _say_so(self) -> None:
+        """In the loop, wherever we are: who waits is sent home there."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended already
+                self._loop.call_soon_threadsafe(self._on_stop)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._on_stop()
+        self._say_so()
         if not self.should_exit:  # impatience changes nothing: the time that is left is bounded already
             super().handle_exit(sig, frame)
 
