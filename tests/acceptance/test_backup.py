@@ -64,7 +64,7 @@ def test_a_place_is_backed_up_while_it_works_and_made_again_elsewhere(here: Plac
     restored = here.run("restore", str(target), "--into", str(whole))
 
     assert restored.code == 0, restored.err
-    assert restored.err.count("ok    default") == 6
+    assert restored.err.count("ok    default") == 8
     token = restored.out.strip()
     again = here.start("up", "--port", "0", "--data", str(whole)).ready()
     assert again.token is None

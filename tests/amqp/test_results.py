@@ -13,6 +13,10 @@ from tests.parts.house import House
 from tests.parts.rabbit import Rabbit
 from tests.parts.wire import Wire
 
+BOTH = {"collector.results.queue", "collector.inbound.queue"}
+# The broker counts what is in a queue so often.
+TICK_S = 6.0
+
 
 async def test_what_is_no_result_is_a_dead_letter_and_stops_nobody(broker: Broker, line: Wire) -> None:
     await line.submit(job_id="j")
@@ -87,6 +91,9 @@ async def test_nothing_is_acknowledged_before_it_is_committed(
     async def is_empty() -> bool:
         return not await asyncio.to_thread(left)
 
+    async def are_both_left() -> bool:
+        return await asyncio.to_thread(left) == BOTH
+
     async def have_both_come() -> bool:
         waits = "datname = current_database() AND wait_event_type = 'Lock' AND query ~* '(FROM|INTO) (job|task)'"
         return database.rows(f"SELECT count(*) FROM pg_stat_activity WHERE {waits}") >= [(2,)]
@@ -96,9 +103,11 @@ async def test_nothing_is_acknowledged_before_it_is_committed(
         await line.bring(last(lease))
         await line.submit(job_id="k")
         await until(have_both_come)
+        await until(are_both_left)
+        await asyncio.sleep(TICK_S)
         during = await asyncio.to_thread(left)
     await until(lambda: _is_over(broker, "j"))
     await (await line.take())[1].ack()
 
-    assert during == {"collector.results.queue", "collector.inbound.queue"}
+    assert during == BOTH
     await until(is_empty)
